@@ -7,7 +7,6 @@ nothing is done twice. The seed is secret until the batch is closed: a table of 
 
 import contextlib
 import json
-import os
 import secrets
 from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
@@ -74,8 +73,8 @@ class Batch:
         write_bytes(self.path(submission), (text + "\n").encode("utf-8", errors="backslashreplace"))
 
     def left(self) -> list[Submission]:
-        """Return the submissions that are to be examined."""
-        return [s for s in self.submissions if self.record(s) is None]
+        """Return the submissions that are to be examined: what is refused is not."""
+        return [s for s in self.submissions if s.file is not None and self.record(s) is None]
 
 
 def begun(out: Path) -> dict[str, Any] | None:
@@ -137,8 +136,4 @@ def alone(out: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise BatchError("another attnconf grade is at work there") from None
-        try:
-            yield
-        finally:
-            with contextlib.suppress(OSError):
-                os.unlink(out / LOCK)
+        yield  # the file stays: whoever removed it could leave two with a lock

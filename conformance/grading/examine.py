@@ -11,6 +11,7 @@ from attnconf.conformance.engine.request import Implementation, Unjudgeable
 from attnconf.conformance.grading import forbidden
 from attnconf.conformance.grading.rubric import Rubric, Wanted
 from attnconf.conformance.grading.submissions import Submission
+from attnconf.conformance.grading.well_formed import SCHEMA
 from attnconf.conformance.loading import isolated
 from attnconf.conformance.loading.find import LoadError
 from attnconf.conformance.run.explain import explain_failures
@@ -19,7 +20,6 @@ from attnconf.conformance.run.plan import Plan, Run, Settings, make_plan, only
 from attnconf.conformance.run.record import record
 from attnconf.spec.registry import SpecError
 
-SCHEMA = "attnconf-grade/1"
 CALL = 10.0  # seconds for one call, at most
 JUDGED, TIMEOUT, NOT_GRADABLE = "judged", "timeout", "not-gradable"
 Record = dict[str, Any]

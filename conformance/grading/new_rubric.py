@@ -29,6 +29,7 @@ components = [{component}]
 
 unrecognised = "nothing"  # what code earns that computes something nobody knows; "laws": what holds whatever it means
 seconds = 120  # for one submission
+# file = "attention.py"  # which one is judged where a submission has several
 # forbidden = ["torch.nn.MultiheadAttention"]  # told to you where a submission names it; never scored
 
 # Conventions that you prescribe, as the homework does. What is not prescribed may be either way.

@@ -1,7 +1,7 @@
 """The processes that examine submissions: as many as are asked for, each ended with its submission where it must be.
 
-An examiner is our own code; what it judges runs in processes of its own. Should one die, or not come back long after
-its submission's time, its submission is told so, and a new examiner goes on with the next one.
+An examiner is our own code; what it judges runs in processes of its own. Should one die, a new one examines its
+submission again, once; should one not come back long after its submission's time, that is told so. A new one goes on.
 """
 
 import contextlib

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 VISIBILITIES = ("visible", "hidden", "after_due_date", "after_published")
-HINTS = ("none", "category", "diagnosis")
+HINTS = ("none", "category", "diagnosis")  # each tells more than the one before
 
 
 class RubricError(ValueError):

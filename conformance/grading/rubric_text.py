@@ -5,6 +5,7 @@ profile = "core-3"                       # optional
 components = ["multi_head_attention"]    # or [[component]], with name and class: what it has to be called
 unrecognised = "nothing"                 # optional; "laws": see rubric.py
 seconds = 120                            # optional, for one submission
+file = "attention.py"                    # optional: which one is judged where a submission has several
 forbidden = ["torch.nn.MultiheadAttention"]   # optional; told to the instructor, never scored
 
 [conventions]                            # optional: choices that are prescribed
@@ -42,17 +43,9 @@ from attnconf.spec.nearest import hint
 
 SHIPPED = Path(__file__).parent / "rubrics"
 KEYS = (
-    "title",
-    "profile",
-    "components",
-    "component",
-    "conventions",
-    "unrecognised",
-    "seconds",
-    "file",
-    "forbidden",
+    "title", "profile", "components", "component", "conventions", "unrecognised", "seconds", "file", "forbidden",
     "item",
-)
+)  # fmt: skip
 OF_ITEM = (
     "name", "points", "component", *selecting.WAYS, "without", "shared", "needs", "all_or_nothing", "threshold",
     "partial", "cap", "visibility", "hint",

@@ -17,7 +17,7 @@ def graded(path: Path, rubric: Rubric) -> tuple[Grade, list[scoring.Planned]]:
     """Return the grade of a solution, and the plan that it was graded by. Raises RubricError where there is none."""
     pool.settle()
     with tempfile.TemporaryDirectory(prefix="attnconf-") as workspace:
-        own = submissions.one(path, Path(workspace)) if path.exists() else None
+        own = submissions.one(path, Path(workspace), rubric.file) if path.exists() else None
         if own is None or own.file is None:
             raise RubricError(f"--solution {path}: {own.refused if own else 'there is no such file'}")
         plan = controls.planned(rubric, SEED)

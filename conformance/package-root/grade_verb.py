@@ -4,6 +4,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -56,7 +57,7 @@ def grade(arguments: argparse.Namespace) -> int:
     from attnconf.conformance.grading import rubric_text
     from attnconf.conformance.grading.rubric import RubricError
 
-    _demand(arguments)
+    _demand(arguments, batches.SEEDS)
     try:
         rubric = rubric_text.load(arguments.rubric)
         with batches.alone(arguments.out), tempfile.TemporaryDirectory(prefix="attnconf-") as workspace:
@@ -67,14 +68,16 @@ def grade(arguments: argparse.Namespace) -> int:
         raise UsageError(f"cannot write in {str(arguments.out)!r}: {error.strerror or error}") from None
 
 
-def _demand(arguments: argparse.Namespace) -> None:
-    """Raise UsageError for options that do not fit."""
+def _demand(arguments: argparse.Namespace, seeds: int) -> None:
+    """Raise UsageError for options that do not fit. ``seeds``: how many there are."""
     if arguments.jobs is not None and arguments.jobs < 1:
         raise UsageError(f"--jobs {arguments.jobs}: want at least 1")
-    if arguments.seed is not None and not 0 <= arguments.seed < 2**31:
-        raise UsageError(f"--seed {arguments.seed}: want a number from 0 to {2**31 - 1}")
+    if arguments.seed is not None and not 0 <= arguments.seed < seeds:
+        raise UsageError(f"--seed {arguments.seed}: want a number from 0 to {seeds - 1}")
     if arguments.address and arguments.engine != "ray":
         raise UsageError(f"--address {arguments.address} is of a Ray cluster: --engine ray uses it")
+    if arguments.require_isolation and arguments.engine == "ray":
+        raise UsageError(f"--require-isolation {STRICT} looks at this machine, and not at the nodes of a Ray cluster")
     among = arguments.what.is_dir() and arguments.out.resolve().is_relative_to(arguments.what.resolve())
     if among and not arguments.one:
         raise UsageError(f"--out {arguments.out} lies among the submissions, and would be graded: give another folder")
@@ -91,7 +94,10 @@ def _handed_in(arguments: argparse.Namespace, workspace: Path, wanted: str) -> "
     if not arguments.what.is_dir():
         what = "is a file" if arguments.what.exists() else "is not there"
         raise UsageError(f"{str(arguments.what)!r} {what}, want a folder of submissions; --one grades a single one")
-    found = submissions.found(arguments.what, workspace, wanted)
+    try:
+        found = submissions.found(arguments.what, workspace, wanted)
+    except OSError as error:
+        raise UsageError(f"cannot read {str(arguments.what)!r}: {error.strerror or error}") from None
     if not found:
         raise UsageError(f"nothing was handed in: {str(arguments.what)!r} is empty")
     return found
@@ -107,29 +113,39 @@ def _graded(arguments: argparse.Namespace, rubric: "Rubric", handed_in: "Sequenc
     page = None if arguments.anew else batches.begun(out)
     drawn = batches.drawn() if arguments.seed is None else arguments.seed
     seed = drawn if page is None else batches.continued(page, rubric, arguments.seed)
-    layers, plan = _planned(arguments, rubric, seed) if page is None else batches.agreed(page)
+    layers, plan = ((), ()) if page is None else batches.agreed(page)
     batch = batches.Batch(out, rubric, seed, plan, layers, tuple(handed_in))
-    for line in overview.gaps(rubric, plan):
+    left = batch.left()
+    if page is None:
+        batch = replace(batch, isolation=_layers(arguments), plan=_plan(rubric, seed))
+    elif left:  # those that all had, also where it goes on elsewhere
+        here = _layers(arguments)
+        batch = replace(batch, isolation=tuple(layer for layer in layers if layer in here))
+    for line in overview.gaps(rubric, batch.plan):
         print(f"beware: {line}", file=sys.stderr)
     batches.remove(out, [s.key for s in handed_in])
     batch.write(closed=False)
     try:
-        _examine(batch, _engine(arguments))
+        _examine(batch, left, _engine(arguments))
     except KeyboardInterrupt:
         done = len(handed_in) - len(batch.left())
         print(f"\ninterrupted: {done} of {len(handed_in)} are graded; the same command goes on", file=sys.stderr)
         return INTERRUPTED
-    if batch.left():
+    records = [record for s in handed_in if (record := batch.record(s)) is not None]
+    if len(records) < len(handed_in):
+        print(
+            f"ERROR: {len(handed_in) - len(records)} submissions have no record: a fault of the suite", file=sys.stderr
+        )
         return INTERNAL
     batch.write(closed=True)
-    print("\n".join(_written(batch)))
+    print("\n".join(_written(batch, records)))
     return OK
 
 
-def _planned(arguments: argparse.Namespace, rubric: "Rubric", seed: int) -> "tuple[Layers, Plan]":
-    """Return the layers of isolation that there are, and the plan of a new batch. Raises UsageError."""
+def _layers(arguments: argparse.Namespace) -> "Layers":
+    """Return the layers of isolation that there are. Raises UsageError where they are not all that are required."""
     from attnconf.conformance.engine import child
-    from attnconf.conformance.grading import controls, pool
+    from attnconf.conformance.grading import pool
     from attnconf.conformance.worker import confinement
 
     pool.settle()
@@ -137,8 +153,15 @@ def _planned(arguments: argparse.Namespace, rubric: "Rubric", seed: int) -> "tup
     lacking = confinement.lacking(layers)
     if lacking and arguments.require_isolation:
         raise UsageError(f"--require-isolation {STRICT}: not to be had here: {', '.join(lacking)}")
+    return layers
+
+
+def _plan(rubric: "Rubric", seed: int) -> "Plan":
+    """Return the plan of a new batch. Raises UsageError."""
+    from attnconf.conformance.grading import controls
+
     try:
-        return layers, tuple(controls.planned(rubric, seed))
+        return tuple(controls.planned(rubric, seed))
     except controls.Unsound as error:
         raise UsageError(f"{error}; attnconf doctor tells more") from None
 
@@ -154,32 +177,28 @@ def _engine(arguments: argparse.Namespace) -> "Engine":
     return partial(pool.examined, jobs=arguments.jobs or pool.cores())
 
 
-def _examine(batch: "Batch", engine: "Engine") -> None:
-    """Examine what is left, and keep each record as it comes."""
+def _examine(batch: "Batch", left: "Sequence[Submission]", engine: "Engine") -> None:
+    """Examine what is left, and keep each record as it comes; what is refused has its record at once."""
     from tqdm import tqdm
 
     from attnconf.conformance.grading.examine import task_of, unjudged
 
-    left = {s.key: s for s in batch.left()}
-    tasks = [task_of(s) for s in left.values()]
-    by_task = dict(zip(tasks, left.values(), strict=True))
-    for task, s in by_task.items():
+    for s in batch.submissions:
         if s.file is None:
-            batch.keep(s, unjudged(task, "empty" if s.is_empty else "refused", s.refused))
-    judgeable = [task for task, s in by_task.items() if s.file is not None]
-    done = len(batch.submissions) - len(judgeable)
+            batch.keep(s, unjudged(task_of(s), "empty" if s.is_empty else "refused", s.refused))
+    by_task = {task_of(s): s for s in left}
+    done = len(batch.submissions) - len(left)
     with tqdm(total=len(batch.submissions), initial=done, unit="", desc="grading", disable=None) as bar:
-        for task, record in engine(judgeable, batch.rubric, batch.seed):
+        for task, record in engine(list(by_task), batch.rubric, batch.seed):
             batch.keep(by_task[task], record)
             bar.update()
 
 
-def _written(batch: "Batch") -> list[str]:
+def _written(batch: "Batch", records: "list[dict[str, Any]]") -> list[str]:
     """Write what is made of the records, and return the lines to print."""
     from attnconf.conformance.grading import scoring
     from attnconf.reports.grades import terminal, writing
 
-    records: list[dict[str, Any]] = [record for s in batch.submissions if (record := batch.record(s)) is not None]
     given = [scoring.grade(batch.rubric, batch.plan, record) for record in records]
     keys = [s.key for s in batch.submissions]
     writing.write_all(batch.out, batch.page(closed=True), batch.rubric, given, records, keys)

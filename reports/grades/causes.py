@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from attnconf.conformance.grading.rubric import HINTS
 from attnconf.reports import examples, failures
 from attnconf.reports.grades.inert import cut, line
 
@@ -18,7 +19,6 @@ Result = dict[str, Any]
 Key = tuple[str, str]  # component, requirement
 Row = tuple[str, str]
 
-HINTS = ("none", "category", "diagnosis")  # each tells more than the one before
 MEASURED = ("value", "shape", "dtype", "nonfinite", "property", "raised")  # each such failure has a story of its own
 # Rows of a failure that are made here instead: they name other requirements, or the seed.
 OTHERWISE = ("rerun", "known", "also", "breaks", "besides", "spec")

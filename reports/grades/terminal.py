@@ -1,6 +1,5 @@
 """What ``attnconf grade`` prints at its end."""
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +29,7 @@ def lines(rubric: "Rubric", grades: Sequence["Grade"], out: Path) -> list[str]:
 def _line(grade: "Grade", width: int) -> str:
     """Return the submission, its points, and why there are no more, in few words."""
     points = f"{inert.points(grade.score):>6} of {inert.points(grade.points)}"
-    lacking = Counter(item.name for item in grade.items if item.status != "full")
+    lacking = [item.name for item in grade.items if item.status != "full"]
     why = grade.message if grade.status != "judged" else ", ".join(lacking)
     name = inert.cut(inert.line(grade.submission), WIDEST)
     return f"{name:{width}}  {points}  {inert.cut(inert.line(why), 90)}".rstrip()

@@ -10,9 +10,14 @@ import time
 from pathlib import Path
 
 import pytest
+from command_line import in_process
 
-from attnconf.conformance.grading import batch, controls, rubric_text
+from attnconf import grade_verb
+from attnconf.conformance.engine import child
+from attnconf.conformance.grading import batch, controls, pool, rubric_text
 from attnconf.conformance.grading.rubric import RubricError
+from attnconf.conformance.grading.submissions import Submission
+from attnconf.conformance.worker import confinement
 
 MINIATURES = Path(__file__).parents[1] / "miniatures"
 RUBRIC = """\
@@ -87,12 +92,12 @@ def test_a_class_is_graded_and_a_killed_grader_goes_on_where_it_was(handed_in):
     os.kill(examiner, signal.SIGKILL)
     await_records(2, handed_in, process)
     process.kill()
-    process.wait()
+    was_killed = process.wait() == -signal.SIGKILL  # unless it was done by then, on a machine that did not let us
     before = records(handed_in)
     page = handed_in.parent / "out" / batch.PAGE
     seed = json.loads(page.read_text())["seed"]
-    assert not json.loads(page.read_text())["closed"]
-    assert page.stat().st_mode & 0o077 == 0, "the seed is secret while the batch is open"
+    assert json.loads(page.read_text())["closed"] != was_killed
+    assert (page.stat().st_mode & 0o077 == 0) == was_killed, "the seed is secret while the batch is open"
     told = {name: os.stat(handed_in.parent / "out" / "records" / name).st_mtime_ns for name in before}
     done = subprocess.run(command(handed_in), capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
@@ -171,6 +176,7 @@ def test_an_unknown_rubric_is_told():
     [
         (["--jobs", "0"], "--jobs 0: want at least 1"),
         (["--seed", "-1"], "--seed -1: want a number from 0"),
+        (["--engine", "ray", "--require-isolation", "strict"], "looks at this machine, and not at the nodes"),
         (["--address", "h:1"], "--address h:1 is of a Ray cluster: --engine ray uses it"),
     ],
 )
@@ -187,3 +193,29 @@ def test_grades_do_not_lie_among_what_is_graded(handed_in):
     got = subprocess.run(words, capture_output=True, text=True, timeout=60)
     assert got.returncode == 2
     assert "lies among the submissions" in got.stderr
+
+
+def test_a_demand_for_isolation_holds_also_where_a_batch_goes_on(handed_in, monkeypatch):
+    """It may go on elsewhere; what was found out when it was begun says nothing of that."""
+    out = handed_in.parent / "out"
+    out.mkdir()
+    layers = list(confinement.LAYERS)
+    page = {"schema": batch.SCHEMA, "suite": "0.1.0", "rubric": RUBRIC, "seed": 7, "isolation": layers, "plan": []}
+    (out / batch.PAGE).write_text(json.dumps(page))
+    monkeypatch.setattr(child, "layers_here", lambda: ("process",))
+    monkeypatch.setattr(pool, "settle", lambda: None)  # this process goes on
+    got = in_process(*command(handed_in, "--require-isolation", "strict")[3:], cwd=handed_in.parent)
+    assert got.returncode == 2
+    assert "--require-isolation strict: not to be had here: folder, descendants, " in got.stderr
+    assert not records(handed_in)
+
+
+def test_what_is_refused_for_another_reason_now_says_so(tmp_path):
+    """Neither has a digest: it is no file that was judged."""
+    rubric = rubric_text.parse(RUBRIC, "hw.toml")
+    for why in ("is encrypted", "is a link"):
+        refused = Submission("ann.zip", "ann.zip", None, "ann.zip", "", why)
+        ours = batch.Batch(tmp_path, rubric, 7, (), (), (refused,))
+        ours.write(closed=False)
+        grade_verb._examine(ours, ours.left(), lambda tasks, rubric, seed: iter(()))
+        assert (ours.record(refused)["status"], ours.record(refused)["message"]) == ("refused", why)

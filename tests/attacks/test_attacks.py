@@ -4,6 +4,8 @@ A sample of the attacks is handed in each time, all of them with --in-full.
 """
 
 import os
+import sys
+from pathlib import Path
 
 import pytest
 from judged_attacks import HERE, POINTS, PORT, WRONG, came_of, listed
@@ -62,3 +64,14 @@ def test_each_file_is_listed_once_and_says_what_it_is():
     assert len(every) >= 60
     assert len({one.id for one in every}) >= 55
     assert {one.name for one in every}.issuperset(SAMPLE)
+
+
+def test_looking_for_tests_runs_no_attack():
+    """A folder of them has a conftest.py and a torch.py: pytest would run the one, and find the other for everybody."""
+    assert not [place for place in sys.path if Path(place).is_relative_to(HERE / "files")]
+    assert not [name for name, module in list(sys.modules.items()) if _is_attack(module)]
+
+
+def _is_attack(module):
+    file = getattr(module, "__file__", None)
+    return isinstance(file, str) and Path(file).is_relative_to(HERE / "files")

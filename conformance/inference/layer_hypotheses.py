@@ -17,6 +17,7 @@ from attnconf.adapters.generated.modules import registered, unpadded
 from attnconf.adapters.generated.vector_input import Handed
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.transformer.stimuli import vocabulary
+from attnconf.conformance.engine.requirement import hidden_of
 from attnconf.conformance.inference.angles import in_another_shape, in_every_shape
 from attnconf.conformance.inference.angles import told as told_of_tables
 from attnconf.conformance.inference.binding import Attempts, Place
@@ -38,6 +39,7 @@ from attnconf.conformance.inference.claims import (
 )
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import build, constructions
+from attnconf.conformance.inference.derived_widths import THIRDS
 from attnconf.conformance.inference.function_forms import functional
 from attnconf.conformance.inference.layer_forms import about_memory, layer_forms
 from attnconf.conformance.inference.layer_kinds import TABLES
@@ -65,6 +67,7 @@ _SIZES: Mapping[str, tuple[str, ...]] = {
     "head_dim": ("config.embed_dim // config.num_heads", "config.num_heads", "config.embed_dim"),
     "hidden": ("config.hidden_dim",),
     "ratio": ("config.hidden_dim / config.embed_dim + 1e-9", "config.hidden_dim // config.embed_dim"),
+    "multiple": ("1",),
     "max_len": ("256",),
     "dropout": ("config.dropout",),
     "eps": ("config.eps",),
@@ -269,9 +272,8 @@ def _sized(place: Place, module: nn.Module, config: Any, made: Construction) -> 
     ignored = "hidden" in made.given and hidden % embed == 0 and ignores_hidden(place, made, config)
     if hidden == config.hidden_dim or ({"hidden", "ratio"} & made.given and not ignored):
         return Widths(embed, FIRST.head_width, config.hidden_dim, vocab), {}
-    if hidden % embed:
-        return None
-    return Widths(embed, FIRST.head_width, hidden, vocab), {"hidden-ratio": str(hidden // embed)}
+    ratio = THIRDS if hidden == hidden_of(THIRDS, embed) else "" if hidden % embed else str(hidden // embed)
+    return (Widths(embed, FIRST.head_width, hidden, vocab), {"hidden-ratio": ratio}) if ratio else None
 
 
 def _refusing(text: LayerText, state: State) -> LayerText:
@@ -281,9 +283,8 @@ def _refusing(text: LayerText, state: State) -> LayerText:
         found.append(("config.dropout and config.training", "dropout"))
     ratio = state.declares.get("hidden-ratio")
     if ratio:
-        found.append(
-            (f"config.hidden_dim != {ratio} * config.embed_dim", f"a hidden width other than {ratio} times the model's")
-        )
+        wanted = "8 * config.embed_dim // 3" if ratio == THIRDS else f"{ratio} * config.embed_dim"
+        found.append((f"config.hidden_dim != {wanted}", f"a hidden width other than {ratio} times the model's"))
     if "source" in text.known.attends and not {"layers", "decoder_layers"} <= given:
         found.append(("config.num_encoder_layers != config.num_decoder_layers", "different numbers of layers"))
     if not text.decodes and text.causal_always:

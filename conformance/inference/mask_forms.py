@@ -23,6 +23,13 @@ SHAPES = (
     ("(B·H, S)", "one_for_all_queries(for_each_head(seen, {heads}))", True),
     ("lengths (B·H,)", "lengths(one_for_all_queries(for_each_head(seen, {heads})))", True),
 )
+# of attention that takes tokens first, whose masks may have the samples last
+SAMPLES_LAST = (
+    ("(L, S, B)", f"{ONE}.permute(1, 2, 0)", False),
+    ("(L, S, 1)", f"one_for_all_samples({ONE})[..., None]", False),
+    ("(S, B)", f"{KEYS}.T", True),
+    ("(1, S, B)", f"{KEYS}.T[None]", True),
+)
 # The last as (1 - mask)·-1e9 takes masks that are added too, and does something else with them.
 KINDS = (
     ("true-keeps", "{m}"),
@@ -38,7 +45,8 @@ KINDS = (
 def mask_forms(text: AttentionText) -> Iterator[MaskForm]:
     """Yield the forms in which an argument of attention may take a mask, the widest first."""
     one_by_one = sorted(SHAPES, key=lambda shape: shape[0] != "(L, S)")  # there is no batch
-    for shape, pattern_of_shape, keys_only in one_by_one if text.single else SHAPES:
+    shapes = (*SHAPES, *SAMPLES_LAST) if text.sequence_first else SHAPES
+    for shape, pattern_of_shape, keys_only in one_by_one if text.single else shapes:
         expression = pattern_of_shape.replace("{heads}", text.heads)
         if shape.startswith("lengths"):
             yield MaskForm(expression, shape, True)

@@ -29,8 +29,9 @@ SIZES: Mapping[str, str] = {
     r"attention_?heads|att_?heads|attn_?heads|number_?of_?heads|heads?_?n|nh|multi_?heads?|"
     r"(en|de)coder_?attention_?heads",
     "kv_heads": r"(n|num)_?(kv|key_?value)_?heads?|(kv|key_?value)_?heads?|(n|num)_?heads?_?kv|"
-    r"(n|num)_?((query|kv)_?)?groups",
-    "kv_groups": r"(n|num)_?((query|kv|key_?value)_?)?groups|(kv_?)?group_?size|n_?rep|"
+    r"(n|num)_?kv|(n_?)?kv_?h?|h_?kv|kv_?(num_?heads|head_?(num|count))|heads?_?kv|(n|num)_?keys?_?heads?|"
+    r"((n|num)_?)?((query|kv)_?)?groups|g",
+    "kv_groups": r"((n|num)_?)?((query|kv|key_?value)_?)?groups|(kv_?)?group_?size|n_?rep|"
     r"(q|queries|heads)_?per_?(kv|key|group)(_?head)?",
     "head_dim": r"head_?dim|d_?k|dk|d_?v|dv|d_?kv|d_?head|dim_?head|head_?size|d_?q|dq|key_?size|size_?per_?head|"
     r"head_?width|dim_?per_?head|head_?features|qk_?dim|d_?h|proj_?dim|projection_?dim|query_?size|value_?size|"

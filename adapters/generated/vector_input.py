@@ -21,15 +21,16 @@ class Handed(nn.Module):
     ids     argument of ids -> place for its vectors: "input of NAME" or "output of NAME", NAME a part of the model
     out     the place of the result; "" for the model's own output
     turned  whether the sequence is the first axis at these places
-    raw     how wide the vectors are that the model takes and projects to its own width; 0: it takes ids
+    raw     how wide the vectors are that the model takes and projects to its own width, or the shape of a picture that
+            it cuts into patches; 0: it takes ids
     back    whether the sequence is the first axis of what the model returns, and of nothing else
 
     A number in NAME counts from the end where it is negative. Raises NotImplementedError where there is no such part.
     """
 
     def __init__(
-        self, whole: nn.Module, ids: Mapping[str, str], out: str = "", turned: bool = False, raw: int = 0,
-        back: bool = False,
+        self, whole: nn.Module, ids: Mapping[str, str], out: str = "", turned: bool = False,
+        raw: int | tuple[int, ...] = 0, back: bool = False,
     ) -> None:  # fmt: skip
         super().__init__()
         self.back = back
@@ -63,7 +64,9 @@ class Handed(nn.Module):
             self.vectors, self.taken = {}, None
 
     def _embedded(self, vectors: Tensor) -> Tensor:
-        """Return what the model is called with in place of vectors: ids, or vectors of the width that it projects."""
+        """Return what the model is called with in place of vectors: ids, pictures, or vectors that it projects."""
+        if isinstance(self.raw, tuple):
+            return vectors.new_zeros(len(vectors), *self.raw)
         if self.raw:
             return vectors.new_zeros(*vectors.shape[:2], self.raw)
         return torch.full(vectors.shape[:2], ID, device=vectors.device)

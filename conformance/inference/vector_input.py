@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -13,26 +13,14 @@ from attnconf.adapters.contract import COMPONENTS
 from attnconf.adapters.generated.vector_input import ID, Handed
 from attnconf.conformance.inference.building import Construction, run
 from attnconf.conformance.inference.calling import Form, Slot
-from attnconf.conformance.inference.layer_kinds import ATTENDS, WHOLE
-from attnconf.conformance.inference.layer_requests import FIRST
-from attnconf.conformance.inference.module_sizes import names_read
+from attnconf.conformance.inference.pictured import pictured, takes_pictures
 from attnconf.conformance.inference.probing import Failed, attempt, found_output, restored
 from attnconf.conformance.inference.trial import drawn
+from attnconf.conformance.inference.watching import WIDTH, B, Seen, called_with, from_the_end, last, output_of, watched
 from attnconf.conformance.source.syntax import expression_of
 
-WIDTH = FIRST.width
-B, L, S = 2, 3, 7
+L, S = 3, 7
 SHAPES = {(*tokens, WIDTH) for n in (L, S) for tokens in ((B, n), (n, B))}
-
-
-@dataclass
-class Seen:
-    """A sub-module that was called: what it got and gave, by shape."""
-
-    name: str
-    takes: tuple[int, ...] | None
-    gives: tuple[int, ...] | None = None
-    attends: bool = False
 
 
 def handed(made: Construction, module: nn.Module, form: Form, component: str) -> tuple[Construction, nn.Module]:
@@ -42,6 +30,8 @@ def handed(made: Construction, module: nn.Module, form: Form, component: str) ->
     """
     known, raw = COMPONENTS[component], _projected(module)
     embeds = any(map(is_table, module.modules()))
+    if known.stacked and not (known.reads_ids or embeds) and takes_pictures(module, form):
+        return pictured(made, module, form)
     if not known.stacked or known.reads_ids or not (embeds or raw):
         return made, module
     ids = [slot for slot in form.slots if slot.role in ("x", "source", "target") and _asks_for_ids(module, form)]
@@ -49,13 +39,17 @@ def handed(made: Construction, module: nn.Module, form: Form, component: str) ->
         return made, module
     for sequence_first in (False, True):
         try:
-            seen, result = _watched(module, form, _given(ids, raw, sequence_first))
+            seen, result = watched(module, form, _given(ids, raw, sequence_first), SHAPES.__contains__)
             break
         except Failed:
             if sequence_first:
                 raise
     back = not sequence_first and isinstance(result, Tensor) and tuple(result.shape) == (L, B, WIDTH)
-    out = "" if back or found_output(result, (B, L, WIDTH)) else _from_the_end(_last(seen), module)
+    out = (
+        ""
+        if back or found_output(result, (B, L, WIDTH))
+        else from_the_end(last(seen, ((B, L, WIDTH), (L, B, WIDTH))), module)
+    )
     how = (form, out, raw, sequence_first)
     turned, places = _first(seen, ids, module, *how) if ids else (False, {})
     if not ids and not out and not back:
@@ -88,7 +82,7 @@ def idle_tables(made: Construction, form: Form, space: dict[str, Any]) -> list[s
     try:
         module = attempt(lambda: run(replace(made, text=ast.unparse(words.args[0])), space))
         places = ast.literal_eval(words.args[1])
-        result = _call(module, form, _given([slot for slot in form.slots if slot.name in places]))
+        result = called_with(module, form, _given([slot for slot in form.slots if slot.name in places]))
     except Failed:
         return []
     parts = {name: m for name, m in module.named_modules() if is_table(m)}
@@ -131,55 +125,14 @@ def _given(ids: Sequence[Slot], raw: int = 0, sequence_first: bool = False) -> C
     return turned if sequence_first else what
 
 
-def _call(module: nn.Module, form: Form, what: Callable[[Slot], Any]) -> Any:
-    given = {slot.name: what(slot) for slot in form.slots if slot.required or what(slot) is not None}
-    return attempt(lambda: module.double().eval()(**given))
-
-
 def _asks_for_ids(module: nn.Module, form: Form) -> bool:
     """Return whether a call with vectors fails."""
     try:
         with restored(module):
-            _call(module, form, _given(()))
+            called_with(module, form, _given(()))
     except Failed:
         return True
     return False
-
-
-def _watched(module: nn.Module, form: Form, what: Callable[[Slot], Any]) -> tuple[list[Seen], Any]:
-    """Return which sub-modules a call calls, in the order of their beginnings, and what comes back. Raises Failed."""
-    seen = list[Seen]()
-
-    def watch(name: str, part: nn.Module) -> None:
-        open_: list[Seen] = []
-
-        def before(_: Any, args: Any, kwargs: Any) -> None:
-            open_.append(Seen(name, _shape((args, kwargs)), attends=_attends(part)))
-            seen.append(open_[-1])
-
-        def after(_: Any, args: Any, output: Any) -> None:
-            open_.pop().gives = _shape(output)
-
-        part.register_forward_pre_hook(before, with_kwargs=True)
-        part.register_forward_hook(after)
-
-    with restored(module):
-        for name, part in module.named_modules():
-            if name:
-                watch(name, part)
-        return seen, _call(module, form, what)
-
-
-def _shape(tree: Any) -> tuple[int, ...] | None:
-    """Return the shape of the first tensor that has vectors for tokens."""
-    for x in tree_leaves(tree):
-        if isinstance(x, Tensor) and x.is_floating_point() and tuple(x.shape) in SHAPES:
-            return tuple(x.shape)
-    return None
-
-
-def _attends(part: nn.Module) -> bool:
-    return any({type(m).__name__} & (WHOLE | ATTENDS) or names_read(type(m)) & ATTENDS for m in part.modules())
 
 
 def _first(
@@ -215,34 +168,8 @@ def _first(
 def _deaf(model: Handed, form: Form, sequence_first: bool) -> bool:
     """Return whether the tables of what is embedded, or the first projection, change nothing."""
     vectors = _given((), 0, sequence_first)
-    first = _output(_call(model, form, vectors))
+    first = output_of(called_with(model, form, vectors))
     for part in model.modules():
         if isinstance(part, nn.Embedding) or (isinstance(part, nn.Linear) and part.in_features == model.raw):
             part.weight = nn.Parameter(part.weight.detach() + 1 + torch.arange(part.weight.shape[1]) % 3)
-    return torch.allclose(first, _output(_call(model, form, vectors)))
-
-
-def _output(result: Any) -> Tensor:
-    return next(x for x in tree_leaves(result) if isinstance(x, Tensor) and x.is_floating_point())
-
-
-def _last(seen: list[Seen]) -> str:
-    """Return the last place where there are vectors for all tokens: the rest is a head. Raises Failed."""
-    for one in reversed(seen):
-        if one.gives in ((B, L, WIDTH), (L, B, WIDTH)):
-            return f"output of {one.name}"
-        if one.takes in ((B, L, WIDTH), (L, B, WIDTH)) and not one.attends:
-            return f"input of {one.name}"
-    raise Failed("no vectors come out of its layers")
-
-
-def _from_the_end(place: str, module: nn.Module) -> str:
-    """Return a place such that the last of a list of parts is the last of as many as there are."""
-    kind, _, name = place.partition(" of ")
-    part: nn.Module = module
-    steps = []
-    for step in name.split("."):
-        last = isinstance(part, nn.ModuleList | nn.Sequential) and step == str(len(part) - 1)
-        steps.append("-1" if last else step)
-        part = part.get_submodule(step)
-    return f"{kind} of {'.'.join(steps)}"
+    return torch.allclose(first, output_of(called_with(model, form, vectors)))

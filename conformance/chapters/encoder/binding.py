@@ -14,6 +14,20 @@ APPEARANCES = {
         ),
     ),
     "encoder": Appearance(
-        "layers", names=((130, r"encoder|encode|bert|vit|stack|gpt"),), sizes={"layers": ("config.num_layers",)}
+        "layers",
+        names=((130, r"encoder|encode|bert|vit|stack|gpt"),),
+        sizes={
+            "layers": ("config.num_layers",),
+            "image": ("32",),
+            "patch": ("8",),
+            "colours": ("3",),
+            "classes": ("7",),
+        },
+        words={
+            "image": r"(img|image|input|picture)_?(size|res(olution)?|side|height|width|h|w)|resolution",
+            "patch": r"patch(_?(size|side|height|width|h|w))?",
+            "colours": r"((in|img|image|n|num|c)_?)?(chans?|channels?|colou?rs)|c_?in",
+            "classes": r"(n|num|nb)_?(class(es)?|labels?|outputs?)|classes",
+        },
     ),
 }

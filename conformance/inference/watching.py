@@ -1,0 +1,105 @@
+"""A call of a model, watched: which parts it calls, and where there are vectors for tokens."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
+
+from attnconf.conformance.inference.calling import Form, Slot
+from attnconf.conformance.inference.layer_kinds import ATTENDS, WHOLE
+from attnconf.conformance.inference.layer_requests import FIRST
+from attnconf.conformance.inference.module_sizes import names_read
+from attnconf.conformance.inference.probing import Failed, attempt, restored
+
+WIDTH = FIRST.width
+B = 2
+Shape = tuple[int, ...]
+
+
+@dataclass
+class Seen:
+    """A sub-module that was called: what it got and gave, by shape, and when."""
+
+    name: str
+    takes: Shape | None
+    began: int
+    ended: int = -1
+    gives: Shape | None = None
+    attends: bool = False
+
+
+def watched(
+    module: nn.Module, form: Form, what: Callable[[Slot], Any], fits: Callable[[Shape], bool]
+) -> tuple[list[Seen], Any]:
+    """Return which sub-modules a call calls, in the order of their beginnings, and what comes back.
+
+    ``fits`` says which shapes are those of vectors for tokens. Raises Failed.
+    """
+    seen, clock = list[Seen](), count()
+
+    def watch(name: str, part: nn.Module) -> None:
+        open_: list[Seen] = []
+
+        def before(_: Any, args: Any, kwargs: Any) -> None:
+            open_.append(Seen(name, _shape((args, kwargs), fits), next(clock), attends=_attends(part)))
+            seen.append(open_[-1])
+
+        def after(_: Any, args: Any, output: Any) -> None:
+            one = open_.pop()
+            one.gives, one.ended = _shape(output, fits), next(clock)
+
+        part.register_forward_pre_hook(before, with_kwargs=True)
+        part.register_forward_hook(after)
+
+    with restored(module):
+        for name, part in module.named_modules():
+            if name:
+                watch(name, part)
+        return seen, called_with(module, form, what)
+
+
+def _shape(tree: Any, fits: Callable[[Shape], bool]) -> Shape | None:
+    """Return the shape of the first tensor that has vectors for tokens."""
+    for x in tree_leaves(tree):
+        if isinstance(x, Tensor) and x.is_floating_point() and fits(tuple(x.shape)):
+            return tuple(x.shape)
+    return None
+
+
+def _attends(part: nn.Module) -> bool:
+    return any({type(m).__name__} & (WHOLE | ATTENDS) or names_read(type(m)) & ATTENDS for m in part.modules())
+
+
+def called_with(module: nn.Module, form: Form, what: Callable[[Slot], Any]) -> Any:
+    """Return what a call gives in evaluation and float64, each slot given what it is to get. Raises Failed."""
+    given = {slot.name: what(slot) for slot in form.slots if slot.required or what(slot) is not None}
+    return attempt(lambda: module.double().eval()(**given))
+
+
+def output_of(result: Any) -> Tensor:
+    """Return the first array of numbers that came back."""
+    return next(x for x in tree_leaves(result) if isinstance(x, Tensor) and x.is_floating_point())
+
+
+def last(seen: Sequence[Seen], shapes: Sequence[Shape]) -> str:
+    """Return the last place where there are vectors for all tokens: the rest is a head. Raises Failed."""
+    places = [(one.ended, f"output of {one.name}") for one in seen if one.gives in shapes]
+    places += [(one.began, f"input of {one.name}") for one in seen if one.takes in shapes and not one.attends]
+    if places:
+        return max(places)[1]
+    raise Failed("no vectors come out of its layers")
+
+
+def from_the_end(place: str, module: nn.Module) -> str:
+    """Return a place such that the last of a list of parts is the last of as many as there are."""
+    kind, _, name = place.partition(" of ")
+    part: nn.Module = module
+    steps = []
+    for step in name.split("."):
+        at_end = isinstance(part, nn.ModuleList | nn.Sequential) and step == str(len(part) - 1)
+        steps.append("-1" if at_end else step)
+        part = part.get_submodule(step)
+    return f"{kind} of {'.'.join(steps)}"

@@ -4,10 +4,11 @@ At least one of these replies is not the reference's. A mutant is excluded by a 
 """
 
 from collections.abc import Iterable
+from itertools import takewhile
 
 from attnconf.conformance.chapters.contents import all_mutants, plain, with_variants
 from attnconf.conformance.diagnosis.judgements import Judgements
-from attnconf.conformance.diagnosis.replay import FLOAT32, LIMIT, ROUNDING, Comparison, Log, has_numbers
+from attnconf.conformance.diagnosis.replay import FLOAT32, LARGE, LIMIT, ROUNDING, Comparison, Log, cost, has_numbers
 from attnconf.conformance.diagnosis.suspects import Suspects
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.judge import Judged
@@ -78,7 +79,9 @@ def _fitting(judgements: Judgements, mutants: Iterable[Mutant], failed: Judged, 
     log = [*telling, *failed.log] if telling else []
     heads = max((_heads(request) for request, _ in log), default=1)
     possible = [m for m in mutants if m.heads <= heads and (not m.rounding or judgements.failed >= set(m.breaks))]
-    found = [m for m in possible if log and compare.fits(m.id, log) and _answers_elsewhere(judgements, m, telling)]
+    dear = bool(telling) and cost(telling[0][0]) > LARGE  # calls that take long, of which a thousand take minutes
+    tried = takewhile(lambda _: not dear or judgements.replies.affordable, possible)
+    found = [m for m in tried if log and compare.fits(m.id, log) and _answers_elsewhere(judgements, m, telling)]
     found = [m for m in found if not m.rounding or not all(compare.is_the_textbook(m.id, r) for r, _ in telling)]
     return [m for m in found if not _adds(m) or not all(compare.silent(plain(m).id, r) for r, _ in telling)]
 

@@ -22,6 +22,7 @@ Log = Sequence[tuple[Request, Reply | Failure]]
 Spoken = frozenset[tuple[str, str]]  # conventions
 ROUNDING = 1e-6  # a fraction of the largest number in a reply
 _ROUNDINGS = {torch.float16: 1e-2, torch.bfloat16: 4e-2, torch.float32: 1e-5}  # least rounding by dtype
+LARGE = 20_000  # numbers that are handed over: calls with more take longer, which no count of functions tells
 LIMIT = 100_000  # functions called: 4 to 7 s if no mutant fits, on a slow machine
 FLOAT32 = 1e-3  # ROUNDING for angles of thousands of radians in float32
 
@@ -56,7 +57,8 @@ class Replies:
         """
         key = (name, spoken, id(request))  # the request is kept, so its id stays its own
         if key not in self._replies:
-            self.spent += self._size * (1 if request.cotangent is None else 2)
+            times = 1 if request.cotangent is None else 2
+            self.spent += self._size * times * (1 + cost(request) // LARGE)
             self._replies[key] = (request, self._known(name, spoken, request))
         return self._replies[key][1]
 

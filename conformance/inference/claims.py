@@ -15,10 +15,13 @@ _SCORES = r"\w*(scores?|logits?|energy|energies)|qk|qk_?t"
 _GIVES = r"\b(returns?|returned|outputs?|gives|comes? (back|out))\b"
 _SAID_SCORES = r"\b(scores|logits)\b|\b(before|without) (the |a |any )?softmax|\bpre-?softmax|\bunnormali[sz]ed\b"
 _WEIGHTS = r"weight|prob|\bsums?\b|\bnormali[sz]ed|after"
-_BATCH = r"(?:b|bs|bsz|n|batch\w*|lote|num_?samples)"
-_SURELY_BATCH = r"b|bs|bsz|batch\w*"
+_BATCH = r"(?:b|bs|bsz|n|batch\w*|lot[eo]?s?|lotti|paczk[ai]|partia|pak(i)?et|partiya|yigin|stapel|num_?samples)"
+_SURELY_BATCH = r"b|bs|bsz|batch\w*|lotto|lote|lot|paczka|paket|partiya"
 _SURELY_BATCH_WORD = rf"(?:{_SURELY_BATCH})"
-_SEQUENCE = r"(?:l|t|s|seq\w*|\w*len\w*|tokens?|time\w*|words?|steps?)"
+_SEQUENCE = (
+    r"(?:l|t|s|seq\w*|\w*len\w*|tokens?|time\w*|words?|steps?|lungh\w*|long(ueur|itud|u?\.)?|compr(imento)?|l(ae|ä)nge|"
+    r"zeit|temps|tiempo|tempo|czas|zaman|vremya|dlug\w*|uzunluk|dlina|chang\w*|pas(so|sos|os|si)?)"
+)
 _SHAPE = r"[(\[]\s*{first}\s*,\s*{second}\s*,[^()\[\]]*[)\]]"
 _NAME = r"\w+(?: \w+){0,2}"  # of an axis: ``Input length``
 _BATCH_FIRST = re.compile(_SHAPE.format(first=rf"{_BATCH}(?: size)?", second=_NAME), re.IGNORECASE)

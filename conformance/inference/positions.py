@@ -26,6 +26,7 @@ from attnconf.conformance.inference.vocabulary import SIZES
 
 POSITIONS = GIVEN + r"|idx|time_?steps?|times?|t|steps"
 AT = "counted(x.shape[1], positions, x)"
+IDS = "torch.full(x.shape[:2], 3, device=x.device)"
 LENGTH = SIZES["max_len"] + r"|n|laenge|count|num|seq|slen|size|rows"
 WAYS = ("distinct", "one sample", "square")
 SHAPES = {"distinct": ((2, 7, 6), (3, 5, 8)), "one sample": ((1, 7, 6), (1, 5, 8)), "square": ((6, 6, 8), (5, 5, 6))}
@@ -38,9 +39,7 @@ INPUTS: Mapping[str, Input] = {
     "embed": Input(SIZES["embed"] + r"|n_?feats?|breite", ("config.dim",), optional=True),
     "base": Input(SIZES["base"], ("config.base",), free=False),
     "positions": Input(POSITIONS, (AT, f"{AT}.expand(x.shape[:2])", f"{AT}[:, None]")),
-    "ids": Input(
-        r"(input_)?ids?|tokens?|x|src|words?|inputs?|token_ids", ("torch.full(x.shape[:2], 3, device=x.device)",)
-    ),
+    "ids": Input(r"(input_)?ids?|tokens?|x|src|words?|inputs?|token_ids", (IDS, IDS.replace("[:2]", "[1::-1]"))),
     "device": Input("device", ("x.device",), free=False, optional=True),
     "dtype": Input("dtype", ("x.dtype",), free=False, optional=True),
 }
@@ -242,4 +241,6 @@ def _in_order(place: Place, families: Iterable[Family]) -> list[Family]:
 
 def told_order(family: Family, x: str) -> Family:
     """Return the family for what says which axis of its input comes first: no other order is tried."""
-    return replace(family, inputs={**family.inputs, "x": replace(family.inputs["x"], texts=(x,))})
+    ids = [text for text in family.inputs["ids"].texts if ("[1::-1]" in text) == ("transpose" in x)]
+    inputs = {"x": replace(family.inputs["x"], texts=(x,)), "ids": replace(family.inputs["ids"], texts=tuple(ids))}
+    return replace(family, inputs={**family.inputs, **inputs})

@@ -18,14 +18,15 @@ SIZES: Mapping[str, str] = {
     r"in_?channels|in_?size|e|embedding|d_?embed|d_?x|query_?(dim|size)|q_?dim|num_?hiddens|num_?features|"
     r"normalized_?shape|shape|k|ndim|n_?dims?|feature_?size|feat_?dim|token_?dim|attn_?dim|attention_?dim|state_?size|"
     r"ch|n_?ch|num_?channels|c_?in|model_?width|hdim|dims|feature_?dim|hidden_?units|n_?hidden|d_?attn|n_?units|"
-    r"breite|维度|c_?s|c_?m|dim_?(query|queries)|"
+    r"breite|szerokosc|wymiar|largeur|larghezza|largura|ancho|boyut|genislik|razmer|shirina|kuan_?du|wei_?du|dimens\w+|"
+    r"维度|c_?s|c_?m|dim_?(query|queries)|"
     r"embeddings?_?dims?|embed_?dims|d_?dim|dm|(d_?)?word_?(vec|dim)(_?dim)?|(en|de)coder_?(embed_?dim|hidden_?size|dim)|d_?att|"
     r"att_?dim",
     "out": r"d_?out|n_?out|out_?ch|n_?channels|channels|colou?rs|n_?outputs?|out_?dim|output_?dim|out_?features|"
     r"(d|dim)_?(uscita|salida|saida|sortie|ausgang)|"
     r"dim_?out|output_?size|out_?channels|d_?o|out_?size",
     "heads": r"num_?heads?|n_?heads?|heads?|h|nhead|head_?num|(num|n)_?attention_?heads?|nheads|n_?h|head_?count|"
-    r"((n|nb|num|anzahl)_?)?(koepfe|köpfe|tetes|têtes|cabezas|cabeças|cabecas|teste|golov)|"
+    r"((n|nb|num|anzahl)_?)?(koepfe|köpfe|tetes|têtes|cabezas|cabeças|cabecas|teste|golov[y]?|glow[y]?|kafa(lar)?|bas(lik)?(lar)?|tou(_?shu)?)|"
     r"attention_?heads|att_?heads|attn_?heads|number_?of_?heads|heads?_?n|nh|multi_?heads?|"
     r"(en|de)coder_?attention_?heads",
     "kv_heads": r"(n|num)_?(kv|key_?value)_?heads?|(kv|key_?value)_?heads?|(n|num)_?heads?_?kv|"
@@ -35,12 +36,12 @@ SIZES: Mapping[str, str] = {
     r"(q|queries|heads)_?per_?(kv|key|group)(_?head)?",
     "head_dim": r"head_?dim|d_?k|dk|d_?v|dv|d_?kv|d_?head|dim_?head|head_?size|d_?q|dq|key_?size|size_?per_?head|"
     r"head_?width|dim_?per_?head|head_?features|qk_?dim|d_?h|proj_?dim|projection_?dim|query_?size|value_?size|"
-    r"attention_?head_?size|c_?hidden|(d|dim)_?(testa|cabeza|cabeca|tete|kopf)|"
+    r"attention_?head_?size|c_?hidden|(d|dim)_?(testa|cabeza|cabeca|tete|kopf|glowy|golovy|kafa)|(wymiar|szerokosc|boyut|razmer|largeur|ancho|breite)_?(glowy|golovy|kafa|tete|cabeza|kopf)|"
     r"d_?key|key_?dim|value_?dim|d_?value|hs|hd|dh|dim_?k|dim_?v",
     "key_dim": r"k_?dim|key_?dim|d_?key|key_?size|key_?input_?dim|"
     r"(memory|mem|encoder|enc|kv|cond|cross_?attention)_?(hidden_?|input_?|model_?)?(dim|size|width|features|channels)|"
     r"(context|ctx|source|src)_?(hidden_?(dim|size)|dim|width|features|channels)|"
-    r"(d|dim)_?(memory|mem|context|ctx|encoder|enc|kv|cond|source|src|contexto|contesto|contexte|kontext)",
+    r"(d|dim)_?(memory|mem|context|ctx|encoder|enc|kv|cond|source|src|contexto|contesto|contexte|kontext)|(wymiar|szerokosc|largeur|ancho|breite|boyut)_?(kontekstu|contexte|contexto|kontext|baglam)",
     "value_dim": r"v_?dim|value_?dim|d_?value|value_?size|value_?input_?dim",
     "max_len": r"max_?len|max_?seq_?len|context_?length|block_?size|seq_?len|n_?ctx|max_?length|ctx_?len|ctx|"
     r"max_?position_?embeddings|max_?positions|sequence_?length|max_?seq_?length|max_?sequence_?length|length|t|window|"
@@ -50,7 +51,7 @@ SIZES: Mapping[str, str] = {
     r"num_?patches|n_?patches|laenge|länge|"
     r"max_?rows|t_?max|max_?ctx|max_?steps|max_?target_?length|max_?position|num_?embeddings|positions",
     "dropout": r"(?!.*(drop_?(path|last|tokens?|layers?|heads?|cls|labels?|blocks?|connect|keys?)"
-    r"|layer_?drop(?!_?out))).*drop.*|p|(att\w*|resid\w*)_?p(rob)?|p_?att\w*|rate",
+    r"|layer_?drop(?!_?out))).*drop.*|zanik|wegfall|ausfall(rate)?|seyreltme|descarte|abandon[oe]?|porzucenie|p|(att\w*|resid\w*)_?p(rob)?|p_?att\w*|rate",
     "bias": r"bias|qkv_?bias|use_?bias|attn_?bias|with_?bias|add_?bias|has_?bias|proj_?bias|linear_?bias|"
     r"attention_?bias|"
     r"mlp_?bias|ff_?bias|output_?bias|out_?bias",
@@ -67,8 +68,8 @@ SIZES: Mapping[str, str] = {
     r"hidden_?channels|width_?size|d_?hid|"
     r"n_?hid|dim_?(inner|ffn|feedforward)|(ff|ffn)_?num_?hiddens|hidden_?layer(_?size)?|expanded_?(dim|size)|hid|n_?ff|"
     r"(ff|ffn|mlp)_?hidden_?(size|dim|units|features)|"
-    r"(en|de)coder_?(ffn_?(embed_?)?dim|ffn|ff_?dim)|ff_?inner_?dim|feedforward|n_?hidden|d_?h|ffn|inner_?size|inner|ff_?d|"
-    r"hidden_?units",
+    r"(en|de)coder_?(ffn_?(embed_?)?dim|ffn|ff_?dim)|ff_?inner_?dim|feedforward|n_?hidden|d_?h|ffn|mlp|inner_?size|inner|ff_?d|"
+    r"hidden_?units|innen|inner[ea]?|intern[oa]?|interne|wewn(etrzn[ey]|etrzna)?|ic_?(boyut|genislik)?|oculta|cachee?|nascost[oa]|skryt\w+|yin_?cang",
     "ratio": r"mlp_?ratio|expansion|expansion_?factor|forward_?expansion|ff_?mult|mult|ff_?ratio|ffn_?ratio|multiplier|"
     r"ffn_?mult|mlp_?mult|hidden_?mult(iple|iplier)?|ff_?expansion|expand|mlp_?expansion|widening_?factor|ffn_?expansion|ff_?factor",
     "layers": r"num_?layers?|n_?layers?|depth|n_?blocks?|num_?blocks?|n|layers|blocks|number_?of_?layers|"
@@ -83,12 +84,15 @@ SIZES: Mapping[str, str] = {
     "vocab": r"vocab_?size|vocab|n_?vocab|num_?embeddings|n_?tokens?|num_?tokens?|vocabulary_?size|voc_?size|"
     r"src_?vocab(_?size)?|source_?vocab(_?size)?|input_?vocab(_?size)?|ntokens?|v|enc_?vocab_?size|vocabulary|"
     r"(num|n)_?(events|items|symbols|notes|types|pieces)|"
+    r"((tam|taille|rozmiar|razmer|groesse|dim)\w*_?)?(vocabulario|vocabolario|vocabulaire|slownika?|slovarya?|wortschatz|sozluk|ci_?biao|ci_?dian)|"
     r"num_?words|words|woerter|wörter|词表大小|"
     r"input_?dim|n_?words|dict_?size|src_?size|tgt_?vocab(_?size)?|target_?vocab(_?size)?|output_?vocab(_?size)?|"
     r"trg_?vocab(_?size)?|output_?dim|tgt_?size|n_?src_?vocab|n_?tgt_?vocab|n_?trg_?vocab|dec_?vocab_?size|trg_?size",
     "padding": r"pad(ding)?_?(idx|id|token|index|token_?id|event|item|symbol|word)?|"
     r"src_?pad_?(idx|id)|trg_?pad_?(idx|id)|"
-    r"tgt_?pad_?(idx|id)|pad|(idx|id|index|indice|indeks)_?pad(ding)?",
+    r"tgt_?pad_?(idx|id)|pad|(idx|id|index|indice|indeks)_?pad(ding)?|"
+    r"((idx|id|index|indice|indeks|token|ficha|nomer)_?)?(de_?)?(bourrage|relleno|pustoj|riempimento|preenchimento|dolgu|"
+    r"wypelnienia|wypelnienie|fuell\w*|füll\w*|tian_?chong|vacio|vuoto)",
     "eps": r"eps|epsilon|layer_?norm_?eps|norm_?eps|e|rms_?norm_?eps|layer_?norm_?epsilon|variance_?epsilon|ln_?eps",
     "affine": r"elementwise_?affine|affine|use_?affine|learnable|with_?(weights?|params)",
     "norm_first": r"((en|de)coder_?)?((layer_?)?norm(ali[sz]e)?_?(first|before)|(is_|use_)?pre_?(layer_?)?norm|"
@@ -113,13 +117,13 @@ INPUTS: Mapping[str, str] = {
     r"tensor|activations?|e|words|stream|residual|input_?seq|trg|encoder_?input|t|embedded|a|dec|enc|x_?in|x_?t",
     "memory": r"memory|context|kv|enc|encoder_?outputs?|enc_?outputs?|mem|encoder_?hidden_?states|x_?kv|kv_?in|other|y|"
     r"enc_?out|encoder_?out|cond|source|src|xkv|key_?value(_?states)?|k_?v|encoded|cross|x_?enc|enc_?src|z|x2|memories|"
-    r"contexto|contesto|contexte|kontext|memoria|memória|mémoire|"
+    r"contexto|contesto|contexte|kontext|kontekst|baglam|memoria|memória|mémoire|"
     r"kv_?input|m|e_?outputs?|encoder_?states|x_?context|x_?encoder|x_?cross|key_?value|context_?states",
     "mask": r".*(mask|masque|m[aá]scara|maschera).*|(.*_)?pad(ding)?|.*attn_?bias|attention_?bias|key_?padding|visible|"
     r"valid|allowed|keep|(src|tgt|trg)_?(key_?)?padding.*|tril|causal_?bias|m",
     "lengths": r"valid_?lens?|lengths?|n_?(frames|nodes|tokens|words|steps|real|items|samples)|"
     r"lens|seq_?lens?|valid_?lengths?|n_?valid|laengen?|längen?|longueurs?|longitude?s|largos|lunghezz[ae]|lengtes?|"
-    r"comprimentos?|tamanhos|dlugosci|długości|dliny|uzunluk(lar)?|chang_?du|nagasa|panjang|"
+    r"comprimentos?|tamanhos|dlugosci?|długości|dliny|uzunluk(lar)?|chang_?du|nagasa|panjang|"
     r"(src|source|input|enc|text|token|x|kv|keys?|mem(ory)?)_?(len(gth)?s?|lens)",
     "want_weights": r"need_?weights|return_?(attention|attn|weights|attn_?weights|attention_?weights|scores)|"
     r"output_?attentions?|with_?(attn|weights)|return_?attns?|get_?(attention|weights)|want_?weights|show_?weights",

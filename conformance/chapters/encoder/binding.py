@@ -9,13 +9,14 @@ APPEARANCES = {
             (
                 100,
                 r"(enc(oder)?|transformer|attention|residual|gpt|vit|self_?attn)_?(layer|block|cell|unit)|^block|"
-                r"^layer$|block$",
+                r"^layer$|block$|(couche|capa|camada|strato|warstwa|blok|sloy)_?(de)?_?([ck]od|encod|enkod)|"
+                r"([ck]od(er|ier)|enkod|bian_?ma)\w*?_?(schicht|ceng)|^(couche|capa|camada|strato|warstwa|sloy|schicht)$",
             ),
         ),
     ),
     "encoder": Appearance(
         "layers",
-        names=((130, r"encoder|encode|bert|vit|stack|gpt"),),
+        names=((130, r"encoder|encode|codific|enkod|kodier|codeur|bian_?ma|bert|vit|stack|gpt"),),
         sizes={
             "layers": ("config.num_layers",),
             "image": ("32",),

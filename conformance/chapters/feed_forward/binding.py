@@ -5,7 +5,13 @@ from attnconf.conformance.chapters.shared.appearance import Appearance
 APPEARANCES = {
     "feed_forward": Appearance(
         "feed_forward",
-        names=((80, r"feed_?forward|ffn|(^|_)ff(_|$)|mlp|glu|pointwise|position_?wise"),),
+        names=(
+            (
+                80,
+                r"feed_?forward|ffn|(^|_)ff(_|$)|mlp|glu|pointwise|position_?wise|vorw(ae|ä)rts|qian_?kui|ileri_?besle|"
+                r"(red|rete|rede|reseau|réseau)_?(pos|dens|diret|feed|avan)",
+            ),
+        ),
         unnamed=2,
         function=True,
         sizes={

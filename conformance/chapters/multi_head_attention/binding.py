@@ -22,7 +22,12 @@ def with_own_widths(request: Request) -> Request | None:
 APPEARANCES = {
     HEADS: Appearance(
         "attention",
-        names=((110, r"att(entio)?n|att$|mha|head|msa$|mhsa|causal|(^|_)att?en[cz]|aufmerksam|vniman|dikkat"),),
+        names=(
+            (
+                110,
+                r"att(entio)?n|att$|mha|head|msa$|mhsa|causal|(^|_)att?en[cz]|aufmerksam|vniman|dikkat|uwag|zhu_?yi|aandacht",
+            ),
+        ),
         unnamed=1,
         sizes={
             "embed": ("config.embed_dim",),

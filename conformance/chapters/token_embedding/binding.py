@@ -5,7 +5,7 @@ from attnconf.conformance.chapters.shared.appearance import Appearance
 APPEARANCES = {
     "token_embedding": Appearance(
         "embedding",
-        names=((120, r"embed"),),
+        names=((120, r"embed|vlozhen|plongement|incrust|einbett|osadz|qian_?ru"),),
         unnamed=3,
         sizes={
             "vocab": ("config.vocab_size",),

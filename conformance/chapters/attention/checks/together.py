@@ -11,6 +11,7 @@ from attnconf.conformance.chapters.attention import stimuli
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.error_budget import error_budget, two_orders, worst, written_out
 from attnconf.conformance.engine.evidence import (
+    SEMANTIC,
     Measure,
     close,
     holds,
@@ -21,6 +22,7 @@ from attnconf.conformance.worker.slopes import slopes
 from attnconf.reference.attention import attend
 
 Evidence = Iterator[Measure]
+ANGLE = 1.2e-7  # radians by which an angle of float32 is off for each token: spec/rotary.md, ROPE-LONG-1
 
 
 def oracle(
@@ -38,10 +40,20 @@ def outputs_and_gradients_are_those_of_the_formula(subject: Subject, case: Case)
     cotangent = case.draw("cotangent", case.B, case.H, case.L, case.F)
     reply = subject.attend(case.q, case.k, case.v, cotangent=cotangent)
     want, grads = case.once("oracle", lambda: oracle(case, cotangent))
-    yield close(reply.out, want)
+    bound = of_angles(subject, case)
+    yield close(reply.out, want, **bound)
     for name, grad in grads.items():
         unit = max(float(grad.abs().max()), float(cotangent.abs().max()))  # one key: the gradient of q is 0
-        yield close(reply.grads[name], grad, f"gradient of {name}", unit=unit)
+        yield close(reply.grads[name], grad, f"gradient of {name}", unit=unit, **bound)
+
+
+def of_angles(subject: Subject, case: Case) -> dict[str, Any]:
+    """Return the bound of numbers behind a rotation, whose angles may be those of float32; none without one."""
+    if subject.choice("positions-inside") != "rotary":
+        return {}
+    last = max(case.L, case.S) - 1
+    source = f"1e-6·max|want|, and angles of float32 up to {last} (ROPE-LONG-1)"
+    return {"bound": SEMANTIC + ANGLE * last, "source": source}
 
 
 @requirement("ATT-PREC-2", stimuli.DISTINCT)

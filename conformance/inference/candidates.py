@@ -82,6 +82,9 @@ def _undoes(name: str, thing: Any, module: ModuleType) -> bool:
 def _models_first(components: Iterable[str]) -> tuple[str, ...]:
     """Return components with a whole model before what is left of it without embeddings."""
     found = list(components)
+    if "language_model" in found[found.index("encoder") if "encoder" in found else len(found) :]:
+        found.remove("language_model")
+        found.insert(found.index("encoder"), "language_model")
     if "transformer" in found[found.index("encoder_decoder") if "encoder_decoder" in found else len(found) :]:
         found.remove("transformer")
         found.insert(found.index("encoder_decoder"), "transformer")

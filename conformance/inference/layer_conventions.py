@@ -6,6 +6,7 @@ from itertools import product
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
 from attnconf.conformance.engine.translate import translated
+from attnconf.conformance.inference import language_models
 from attnconf.conformance.inference.activations import may_be_quick, says_quick
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import CONVENTION_SETS
@@ -24,7 +25,8 @@ CAUSAL_NAME = r"gpt|causal|autoregressive|language_?model|^lm_|_lm$"
 def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, str]]:
     """Yield the conventions in which a text may be, those first that what was seen speaks for."""
     fixed = dict(state.declares)
-    if (text.causal_always and not text.decodes) or _says_causal(place, text):
+    causal = text.known.configures("causal")
+    if causal and (text.causal_always or _says_causal(place, text)):
         fixed["causality"] = "always"
     known, trace = COMPONENTS[place.component], text.trace
     if not known.layered or trace is None:
@@ -46,7 +48,9 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
     if not layered:
         axes.append([{"rms-norm-weight": w} for w in ("plain", "one-plus")])
         axes.append(_places(trace))
-    for name in ("transformer-scale", "sinusoidal-layout"):
+    if place.component == language_models.COMPONENT:
+        axes += language_models.axes(place, trace, fixed)
+    for name in ("transformer-scale", "sinusoidal-layout") if "source" in known.attends else ():
         if name in known.conventions:
             axes.append([{name: choice} for choice in CONVENTIONS[name]])
     ranked = sorted(

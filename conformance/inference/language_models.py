@@ -1,5 +1,6 @@
 """Language models in somebody's file: what stands around their layers, and whether they are any."""
 
+import inspect
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -8,7 +9,7 @@ from math import prod
 from torch import Tensor
 
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.calling import Form
+from attnconf.conformance.inference.calling import Form, call_of, parameters
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import Units
 from attnconf.conformance.inference.probing import Failed
@@ -23,7 +24,6 @@ OWN_LOOK_UP = (
 )
 SINES = r"\bsin\b|\bcos\b"
 ROOT = r"sqrt|\*\*\s*0?\.5|embed_?scale|normalizer"
-CAP = r"tanh"
 
 
 def with_targets(forms: Iterator[Form], component: str) -> Iterator[Form]:
@@ -36,6 +36,14 @@ def with_targets(forms: Iterator[Form], component: str) -> Iterator[Form]:
         if not any(slot.required for slot in about):
             yield Form(tuple(slot for slot in form.slots if slot not in about))
         yield Form(tuple(replace(slot, role="targets") if slot in about else slot for slot in form.slots))
+
+
+def told_of_targets(thing: object, form: Form, component: str) -> Iterator[str]:
+    """Yield a word on each argument that a loss is computed with, and that is not given."""
+    if component == COMPONENT:
+        given = {slot.name for slot in form.slots}
+        about = [p for p in parameters(thing) if re.fullmatch(TARGETS, snake(p.name)) and p.name not in given]
+        yield from (f"{p.name}={p.default}: a loss is computed with it" for p in about)
 
 
 def says_so(place: Place) -> bool:
@@ -94,13 +102,25 @@ def axes(place: Place, trace: Trace, declares: Mapping[str, str]) -> list[list[d
     code = code_reached(place.thing)
     none, sines = [{"added-positions": "none"}], [{"added-positions": "sinusoidal"}]
     layouts = [{**sines[0], "sinusoidal-layout": layout} for layout in ("halves", "halves-cos-first")]
-    found = []
+    found: list[list[dict[str, str]]] = []
     if declares.get("added-positions") != "learned":
         turning = {"sin", "cos", "polar", "view_as_complex"} & set(trace.functions) or re.search(SINES, code)
         found.append([*none, *sines, *layouts] if re.search(r"(?i)rope|rotary|polar", code) else
                      [*sines, *layouts, *none] if turning else none)  # fmt: skip
-    scaled: list[dict[str, str]] = [{"embedding-scale": "sqrt"}]
-    found.append([{}, *scaled] if re.search(ROOT, code) else [{}])
-    if re.search(CAP, code):
-        found.append([{}, {"logit-cap": "15"}, {"logit-cap": "30"}])
+    plain, scaled = dict[str, str](), {"embedding-scale": "sqrt"}
+    own = re.search(ROOT, _own_code(place.thing)) is not None
+    found.append([scaled, plain] if own else [plain, scaled] if re.search(ROOT, code) else [plain])
     return found
+
+
+def _own_code(thing: object) -> str:
+    """Return the text of a class's own call, where rows may be multiplied; "" where there is none."""
+    try:
+        return inspect.getsource(call_of(thing))
+    except (OSError, TypeError):
+        return ""
+
+
+def with_cap(largest: float) -> dict[str, str]:
+    """Return what is declared of a cap; ``largest``: of the logits where all matrices are large."""
+    return next(({"logit-cap": cap} for cap in ("15", "30") if largest == float(cap)), {})

@@ -19,6 +19,8 @@ from attnconf.conformance.source.source_text import code_reached
 DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 EPS = ("1e-05", "1e-06", "1e-12", "1e-08", "0.0001", "0.001")
 TURNS = r"(?i)rope|rotary|rotat(e|or)|freqs_?cis|view_as_complex|polar\(|theta"
+HALVES = r"rotate_half|\bhalf\b|chunk\(\s*2\b|//\s*2\s*:"
+ONE_MORE = r"\b1(\.0?)?\s*\+\s*\w*\.?(weight|scale|gain|gamma|g|w)\b"
 CAUSAL_NAME = r"gpt|causal|autoregressive|language_?model|^lm_|_lm$"
 
 
@@ -46,7 +48,8 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
     axes.append(_divisors(trace))
     axes.append(_rotations(place))
     if not layered:
-        axes.append([{"rms-norm-weight": w} for w in ("plain", "one-plus")])
+        one_more = re.search(ONE_MORE, code_reached(place.thing)) is not None
+        axes.append([{"rms-norm-weight": w} for w in (("one-plus", "plain") if one_more else ("plain", "one-plus"))])
         axes.append(_places(trace))
     if place.component == language_models.COMPONENT:
         axes += language_models.axes(place, trace, fixed)
@@ -86,7 +89,10 @@ def _rotations(place: Place) -> list[dict[str, str]]:
         TURNS, code_reached(place.thing)
     ):
         return [{}]
-    return [{"rotary-inside": "interleaved"}, {"rotary-inside": "half"}, {}]
+    halves = re.search(HALVES, code_reached(place.thing)) is not None
+    return [{"rotary-inside": pairs} for pairs in (("half", "interleaved") if halves else ("interleaved", "half"))] + [
+        {}
+    ]
 
 
 def _short(declares: Mapping[str, str]) -> dict[str, str]:

@@ -166,6 +166,7 @@ def _called(
             made, module = replace(made, text=f"before_log_softmax({made.text})"), before_log_softmax(module)
         if place.component == language_models.COMPONENT:
             language_models.demand_causality(place, form, called.causal)
+            declares = {**declares, **language_models.with_cap(probe.largest(called.out))}
         if probe.shifts(called.out):
             raise Failed("its targets are shifted inside: the first logits depend on none")
         trace = probe.trace()
@@ -185,7 +186,7 @@ def _called(
         longest=0 if "max_len" in made.given else probe.longest(),
         causal_always=called.ordered if known.configures("causal") and known.layered else called.causal,
         whole=place.component != language_models.COMPONENT and _tables_are_ours(module), trace=trace,
-        left_alone=told_of_tables(form),
+        left_alone=(*told_of_tables(form), *language_models.told_of_targets(module, form, place.component)),
     )  # fmt: skip
     if called.fills:
         masks = {name: _filled(name, told, place.component) for name, told in called.fills.items()}

@@ -210,6 +210,12 @@ class Probe:
         total = self._at(where, self.inputs(4, 5)).logsumexp(dim=-1)
         return torch.allclose(total, torch.zeros_like(total), atol=1e-5)
 
+    def largest(self, where: str) -> float:
+        """Return the largest number that comes out where all matrices are a thousand times as large."""
+        large = {name: p * 1e3 if p.ndim > 1 else p for name, p in self.parameters.items()}
+        out: Tensor = eval(where, {"result": self.run(self.inputs(4, 5), large)})
+        return float(out.abs().max())
+
     def longest(self) -> int:
         """Return how many tokens it takes at most, by trial; 0 where it takes many."""
 

@@ -18,7 +18,7 @@ from attnconf.conformance.source.source_text import code_reached
 
 COMPONENT = "language_model"
 TARGETS = r"targets?|labels?|tgt|gold|y"  # an argument with which a loss is computed, and all logits are
-SAYS = r"gpt|llama|causal|autoregressive|language_?model|next[_ -]?token|(^|_)lm(_|$)"
+SAYS = r"gpt|llama|causal|autoregressive|language[_ -]?model|next[_ -]?token|(^|_)lm(_|$)"
 OWN_LOOK_UP = (
     r"(?i)\w*(table|emb\w*|wte|weight)\w*\[\s*\w*(ids?|idx|tokens?|x|inputs?|index|indices|t)\w*(\.long\(\))?\s*\]"
 )

@@ -28,11 +28,13 @@ BOTH = ("table.weight", "head.weight")
 
 @requirement("LM-HEAD-1", stimuli.USUAL)
 def a_logit_is_a_product_with_the_row_of_its_id(subject: Subject, case: Case) -> Evidence:
-    block = without_bias(model(subject, case, final_norm=endings(subject)[-1], tying="none").with_config(eps=1e-9))
+    block = without_bias(model(subject, case, final_norm=endings(subject)[-1], tying="none"))
+    free = subject.choice("eps") == "free"
+    block = block.with_config(eps=1e-9) if free else block  # so that a normalized token has a variance of 1
     name, weight = "head.weight", block.weights["head.weight"]
     got, want = (uncapped(block, run(subject, b).out) for b in (block.with_weights({name: -2 * weight}), block))
     yield close(got, -2 * want, "logits with the head times -2, against logits times -2,")
-    if block.config.norm_first and not block.config.final_norm:
+    if not free or (block.config.norm_first and not block.config.final_norm):
         return
     reading = torch.eye(*weight.shape).to(weight)
     token = uncapped(block, run(subject, block.with_weights({**plain_norms(subject, block), name: reading})).out)

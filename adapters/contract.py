@@ -386,6 +386,27 @@ class TransformerConfig(EncoderDecoderConfig):
 
 
 @dataclass(frozen=True)
+class LanguageModelConfig(DecoderLayerConfig):
+    """A language model: ids (B, L), int64; out: logits (B, L, vocab_size). Always causal.
+
+    Weights: ``table.weight`` (vocab_size, embed_dim); those of a stack of encoder layers, ``layers.0.``, …, and with
+    ``final_norm`` ``norm.``; where ``positions`` is "learned", ``positions.weight`` (max_len, embed_dim); unless the
+    head is tied, ``head.weight`` (vocab_size, embed_dim); with ``head_bias`` ``head.bias`` (vocab_size,).
+    """
+
+    num_layers: int = 2
+    final_norm: bool = False
+    rotary: bool = False  # as in a layer: what rotary-inside declares
+    vocab_size: int = 16
+    max_len: int = 64  # the longest sequence that must work, in tokens
+    positions: str = "learned"  # what is added to the rows: learned, sinusoidal or none; what added-positions declares
+    scaled: bool = False  # rows times √embed_dim before that: what embedding-scale declares
+    tying: str = "none"  # or head: the head is the table, and there is no head.weight
+    head_bias: bool = False
+    softcap: float | None = None  # c: a logit s becomes c·tanh(s/c); only what declares logit-cap is asked for one
+
+
+@dataclass(frozen=True)
 class TokenEmbeddingConfig:
     """Token embedding: ids (B, L), int64, out (B, L, dim). Weights: ``table.weight`` (vocab_size, dim)."""
 
@@ -538,6 +559,7 @@ _ENCODERS = (*_LAYERS, "rotary-inside", "causality", "heads", "memory")
 _FOURIER = ("fourier-factor", "fourier-input", "fourier-order")
 _SINES = ("sinusoidal-frequencies", "sinusoidal-offset")
 _SELF = {"self": ("x", "x", "key_mask")}
+_IDS = {"self": ("ids", "ids", "key_mask")}
 _SELF_AND_MEMORY = {**_SELF, "memory": ("x", "memory", "memory_mask")}
 _BOTH_SIDES = {
     "self": ("target", "target", "target_mask"),
@@ -638,6 +660,13 @@ COMPONENTS: dict[str, Component] = {
         conventions=(*_LAYERS, "final-norm", "transformer-scale", "sinusoidal-layout", "tying"),
         offers=_IN_LAYERS | {"ids", "untied", "tied"}, attends=_BOTH_SIDES,
     ),
+    "language_model": Component(
+        LanguageModelConfig, "ids, *, key_mask=None",
+        made_of=("token_embedding", "learned", "sinusoidal", "encoder"),
+        conventions=(*_LAYERS, "rotary-inside", "heads", "final-norm", "added-positions", "sinusoidal-layout",
+                     "embedding-scale", "tying", "head-bias", "logit-cap"),
+        offers=_IN_LAYERS | {"ids", "untied", "tied", "head-bias", "logit-cap"}, attends=_IDS,
+    ),
     "token_embedding": Component(
         TokenEmbeddingConfig, "ids", by_hand=True, conventions=("embedding-scale", "padding-row", "parameters"),
     ),
@@ -645,7 +674,7 @@ COMPONENTS: dict[str, Component] = {
         TokenAttentionConfig, "ids, *, key_mask=None",
         made_of=("token_embedding", "sinusoidal", "multi_head_attention"),
         conventions=("embedding-scale", "sinusoidal-layout", "causality", "biases", "mask"),
-        offers=_offers("free-causality"), attends={"self": ("ids", "ids", "key_mask")},
+        offers=_offers("free-causality"), attends=_IDS,
     ),
     "tokenizer": Component(
         TokenizerConfig, "text", "ids", conventions=("token-kind", "word-end", "symbols"), offers=_TOKENS
@@ -741,6 +770,10 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "padding-row": ("stored", "zeros"),  # what a padding token gets: its row as it is, or zeros
     "transformer-scale": ("sqrt", "none"),  # likewise in the Transformer
     "tying": ("any", "none", "head", "all"),  # which tables are one
+    # of a language model
+    "added-positions": ("learned", "sinusoidal", "none", "any"),  # what is added to the rows of ids
+    "head-bias": ("no", "yes", "any"),
+    "logit-cap": ("none", "given", "15", "30"),  # c of c·tanh(s/c): config.softcap, or written in the code
     # -- tokens
     "token-kind": ("any", "word", "character", "byte-pair"),  # the kind of an implementation that lacks the others
     "word-end": ("attached", "separate", "none"),  # l o w</w>; l o w </w>; no words: a text is one row of symbols

@@ -15,6 +15,8 @@ from attnconf.reference.encoder import encoder_layer as encode_once
 from attnconf.reference.feed_forward import feed_forward as widen_and_narrow
 from attnconf.reference.fourier import fourier as fourier_features
 from attnconf.reference.fourier import random_fourier as random_features
+from attnconf.reference.language_model import Frame
+from attnconf.reference.language_model import language_model as tell_what_follows
 from attnconf.reference.layer_norm import Divisor
 from attnconf.reference.layer_norm import layer_norm as normalize_layer
 from attnconf.reference.learned import learned as add_learned
@@ -79,6 +81,9 @@ declares = {
     "padding-row": "stored",
     "transformer-scale": "sqrt",
     "tying": "any",
+    "added-positions": "any",
+    "head-bias": "any",
+    "logit-cap": "given",
     "token-kind": "any",
     "word-end": "attached",
     "symbols": "characters",
@@ -324,6 +329,18 @@ def encoder_decoder(config, weights):
 def transformer(config, weights):
     def forward(source, target, *, source_mask=None, target_mask=None):
         return translate(source, target, weights, style_of(config), source_mask, target_mask)
+
+    return forward
+
+
+def frame_of(config):
+    """Return what stands around the layers of a language model."""
+    return Frame(config.positions, config.scaled, config.softcap)
+
+
+def language_model(config, weights):
+    def forward(ids, *, key_mask=None):
+        return tell_what_follows(ids, weights, style_of(config), frame_of(config), key_mask)
 
     return forward
 

@@ -35,6 +35,7 @@ CHAPTERS = {
     "ENC": "encoder",
     "DEC": "decoder",
     "TRF": "transformer",
+    "LM": "language_model",
     "EMB": "token_embedding",
     "TOK": "tokenizer",
     "CALL": "calls",

@@ -63,16 +63,17 @@ from attnconf.adapters.generated.tokens import (
     unglued,
     unknown_in,
 )
-from attnconf.adapters.generated.weights import fitted, floored, full, heads_last, in_order, kernel, lacking
+from attnconf.adapters.generated.weights import fitted, floored, full, heads_last, in_order, in_rows, kernel, lacking
 from attnconf.adapters.kit.weight_names import under
 
 __all__ = [
     "BrokenArgument", "additive", "after_padding", "allowed", "awake", "before_log_softmax", "beside_padding",
-    "byte_merges", "byte_pairs", "byte_tokens", "chosen", "cosines", "counted", "definitions", "dropping", "each_apart",
-    "each_sequence", "everywhere", "exact", "fitted", "floored", "for_each_head", "for_each_length", "full",
-    "functional", "handed", "heads_last", "held", "holding", "image", "in_bytes", "in_order", "in_pairs", "in_single",
-    "initial", "kernel", "lacking", "layered", "lengths", "marked_by", "not_hidden", "numbered", "octaves", "of_bytes",
-    "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "paired", "pairs", "penalties", "pixels",
-    "registered", "rotations", "rows", "settle", "sines", "singly", "spelt", "strange_in", "tallied", "turns",
-    "under", "unglued", "unknown_in", "unpadded", "with_eps", "without", "written",
+    "byte_merges", "byte_pairs", "byte_tokens", "chosen", "cosines", "counted", "definitions", "dropping",
+    "each_apart", "each_sequence", "everywhere", "exact", "fitted", "floored", "for_each_head", "for_each_length",
+    "full", "functional", "handed", "heads_last", "held", "holding", "image", "in_bytes", "in_order", "in_pairs",
+    "in_rows", "in_single", "initial", "kernel", "lacking", "layered", "lengths", "marked_by", "not_hidden",
+    "numbered", "octaves", "of_bytes", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "paired",
+    "pairs", "penalties", "pixels", "registered", "rotations", "rows", "settle", "sines", "singly", "spelt",
+    "strange_in", "tallied", "turns", "under", "unglued", "unknown_in", "unpadded", "with_eps", "without",
+    "written",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-ROWS = ("table.weight", "source.weight", "target.weight", "head.weight")  # one for each id
+ROWS = ("table.weight", "source.weight", "target.weight", "head.weight", "head.bias")  # one for each id
 
 
 def beside_padding(config: Any, weights: Any) -> tuple[Any, Any]:

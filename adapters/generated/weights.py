@@ -50,6 +50,12 @@ def fitted(module: nn.Module, state: dict[str, Any]) -> dict[str, Tensor]:
     return given
 
 
+def in_rows(table: Tensor, own: Tensor) -> Tensor:
+    """Return a table (N, E) with as many rows as ``own`` has: without the last ones, or with zeros behind them."""
+    rows = own.numel() // table.shape[1]
+    return torch.nn.functional.pad(table, (0, 0, 0, rows - len(table)))
+
+
 def heads_last(x: Tensor, heads: int) -> Tensor:
     """Return rows ordered (head, feature) in the order (feature, head)."""
     turned: Tensor = x.unflatten(0, (heads, -1)).transpose(0, 1)

@@ -95,4 +95,5 @@ _TRANSLATED: Mapping[str, Callable[[Build, Choice], Build]] = {
     "token_attention": models.token_attention,
     "encoder_decoder": layers.layer,
     "transformer": models.transformer,
+    "language_model": models.language_model,
 }

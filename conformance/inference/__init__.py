@@ -171,7 +171,7 @@ def _bind(candidate: Candidate, module: ModuleType, prescribed: Mapping[str, Any
         outcomes.append(outcome)
     for one in unlike:  # an embedding that is none of the textbook's is not passed over
         outcomes.append(attempted(one.end))
-        if one.whole or outcomes[-1].certified:  # type: ignore[union-attr]  # a binding
+        if one.insists or outcomes[-1].certified:  # type: ignore[union-attr]  # a binding
             return outcomes[-1]
     return min(outcomes, key=_rank, default=Refusal("it looks like no component"))
 

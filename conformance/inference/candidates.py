@@ -15,7 +15,7 @@ from attnconf.conformance.inference.by_doing import given, own_methods
 from attnconf.conformance.inference.calling import own_method, parameters
 from attnconf.conformance.inference.function_forms import takes_together, takes_weights
 from attnconf.conformance.inference.hints import LAYERS, SOFTMAX, TABLES, named, positional
-from attnconf.conformance.inference.layer_kinds import blocks, sizes_of
+from attnconf.conformance.inference.layer_kinds import blocks, inputs_of, sizes_of
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
 
@@ -82,6 +82,9 @@ def _undoes(name: str, thing: Any, module: ModuleType) -> bool:
 def _models_first(components: Iterable[str]) -> tuple[str, ...]:
     """Return components with a whole model before what is left of it without embeddings."""
     found = list(components)
+    if "language_model" in found[found.index("encoder") if "encoder" in found else len(found) :]:
+        found.remove("language_model")
+        found.insert(found.index("encoder"), "language_model")
     if "transformer" in found[found.index("encoder_decoder") if "encoder_decoder" in found else len(found) :]:
         found.remove("transformer")
         found.insert(found.index("encoder_decoder"), "transformer")
@@ -209,6 +212,8 @@ def _by_call(thing: Any) -> Iterator[str]:
         weighs = isinstance(thing, type) and ("heads" in sizes_of(thing) or names_read(thing) & (LAYERS | TABLES))
         yield "multi_head_attention" if weighs else "attention"
     elif isinstance(thing, type) and {"heads", "layers"} <= sizes_of(thing):
+        if names_read(thing) & EMBEDDINGS and inputs_of(thing) == 1:
+            yield "language_model"
         yield "encoder"
     elif isinstance(thing, type) and "heads" in sizes_of(thing):
         yield "encoder_layer" if "hidden" in sizes_of(thing) or "ratio" in sizes_of(thing) else "multi_head_attention"

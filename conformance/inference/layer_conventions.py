@@ -6,6 +6,7 @@ from itertools import product
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
 from attnconf.conformance.engine.translate import translated
+from attnconf.conformance.inference import language_models
 from attnconf.conformance.inference.activations import may_be_quick, says_quick
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import CONVENTION_SETS
@@ -18,13 +19,16 @@ from attnconf.conformance.source.source_text import code_reached
 DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 EPS = ("1e-05", "1e-06", "1e-12", "1e-08", "0.0001", "0.001")
 TURNS = r"(?i)rope|rotary|rotat(e|or)|freqs_?cis|view_as_complex|polar\(|theta"
+HALVES = r"rotate_half|\bhalf\b|chunk\(\s*2\b|//\s*2\s*:"
+ONE_MORE = r"\b1(\.0?)?\s*\+\s*\w*\.?(weight|scale|gain|gamma|g|w)\b"
 CAUSAL_NAME = r"gpt|causal|autoregressive|language_?model|^lm_|_lm$"
 
 
 def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, str]]:
     """Yield the conventions in which a text may be, those first that what was seen speaks for."""
     fixed = dict(state.declares)
-    if (text.causal_always and not text.decodes) or _says_causal(place, text):
+    causal = text.known.configures("causal")
+    if causal and (text.causal_always or _says_causal(place, text)):
         fixed["causality"] = "always"
     known, trace = COMPONENTS[place.component], text.trace
     if not known.layered or trace is None:
@@ -44,9 +48,12 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
     axes.append(_divisors(trace))
     axes.append(_rotations(place))
     if not layered:
-        axes.append([{"rms-norm-weight": w} for w in ("plain", "one-plus")])
+        one_more = re.search(ONE_MORE, code_reached(place.thing)) is not None
+        axes.append([{"rms-norm-weight": w} for w in (("one-plus", "plain") if one_more else ("plain", "one-plus"))])
         axes.append(_places(trace))
-    for name in ("transformer-scale", "sinusoidal-layout"):
+    if place.component == language_models.COMPONENT:
+        axes += language_models.axes(place, trace, fixed)
+    for name in ("transformer-scale", "sinusoidal-layout") if "source" in known.attends else ():
         if name in known.conventions:
             axes.append([{name: choice} for choice in CONVENTIONS[name]])
     ranked = sorted(
@@ -82,7 +89,10 @@ def _rotations(place: Place) -> list[dict[str, str]]:
         TURNS, code_reached(place.thing)
     ):
         return [{}]
-    return [{"rotary-inside": "interleaved"}, {"rotary-inside": "half"}, {}]
+    halves = re.search(HALVES, code_reached(place.thing)) is not None
+    return [{"rotary-inside": pairs} for pairs in (("half", "interleaved") if halves else ("interleaved", "half"))] + [
+        {}
+    ]
 
 
 def _short(declares: Mapping[str, str]) -> dict[str, str]:

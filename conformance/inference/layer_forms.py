@@ -9,6 +9,7 @@ from typing import Any
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.inference.angle_names import kind_of, role_of
 from attnconf.conformance.inference.calling import CACHE, MASK, THREE, Form, Slot, parameters, slot_of
+from attnconf.conformance.inference.language_models import with_targets
 from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
 from attnconf.conformance.inference.vocabulary import meanings, snake
 
@@ -22,6 +23,10 @@ _SOURCE = r"(.*_)?(src|source|enc(oder)?(_?in(put)?s?)?|question|x)(_.*)?"
 
 def layer_forms(component: str, thing: Any) -> Iterator[Form]:
     """Yield the forms in which a layer or a model may be called, the likeliest first."""
+    return with_targets(_forms(component, thing), component)
+
+
+def _forms(component: str, thing: Any) -> Iterator[Form]:
     named = [p for p in parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     starred = any(p.kind == p.VAR_POSITIONAL for p in parameters(thing))
     wanted = COMPONENTS[component].inputs

@@ -18,6 +18,7 @@ from attnconf.adapters.generated.vector_input import Handed
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.transformer.stimuli import vocabulary
 from attnconf.conformance.engine.requirement import hidden_of
+from attnconf.conformance.inference import language_models
 from attnconf.conformance.inference.angles import in_another_shape, in_every_shape
 from attnconf.conformance.inference.angles import told as told_of_tables
 from attnconf.conformance.inference.binding import Attempts, Place
@@ -166,6 +167,9 @@ def _called(
             probe.sequence_first = called.sequence_first = True
         if says_log_softmax(place) and probe.normalized(called.out):
             made, module = replace(made, text=f"before_log_softmax({made.text})"), before_log_softmax(module)
+        if place.component == language_models.COMPONENT:
+            language_models.demand_causality(place, form, called.causal)
+            declares = {**declares, **language_models.with_cap(probe.largest(called.out))}
         if probe.shifts(called.out):
             raise Failed("its targets are shifted inside: the first logits depend on none")
         trace = probe.trace()
@@ -183,8 +187,9 @@ def _called(
     text = LayerText(
         place.component, made, form, lazy=lazy, out=called.out, sequence_first=called.sequence_first,
         longest=0 if "max_len" in made.given else probe.longest(),
-        causal_always=called.ordered if known.layered and not known.decodes else called.causal,
-        whole=_tables_are_ours(module), trace=trace, left_alone=told_of_tables(form),
+        causal_always=called.ordered if known.configures("causal") and known.layered else called.causal,
+        whole=place.component != language_models.COMPONENT and _tables_are_ours(module), trace=trace,
+        left_alone=(*told_of_tables(form), *language_models.told_of_targets(module, form, place.component)),
     )  # fmt: skip
     if called.fills:
         masks = {name: _filled(name, told, place.component) for name, told in called.fills.items()}
@@ -195,7 +200,7 @@ def _called(
         state = replace(state, declares={**declares, **state.declares, **ratio})
         one = text.but(entries=state.entries, stacks=state.stacks)
         yield _refusing(one, state), state
-        if text.causal_always and not (called.causal or known.decodes):  # the order matters otherwise: tokens are mixed
+        if text.causal_always and not (called.causal or text.decodes):  # the order matters otherwise: tokens are mixed
             yield _refusing(one.but(causal_always=False), state), state
 
 

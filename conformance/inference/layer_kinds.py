@@ -11,6 +11,7 @@ from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.configurations import entry_texts
 from attnconf.conformance.inference.function_forms import taken, takes_together
 from attnconf.conformance.inference.keyword_arguments import constructor_parameters
+from attnconf.conformance.inference.language_models import embeds
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
@@ -47,6 +48,8 @@ def blocks(thing: Any) -> Iterator[str]:
     sizes = sizes_of(thing)
     stacked, maybe = bool({"layers", "decoder_layers"} & sizes), bool(code & STACKS) or _walks(thing)
     if inputs == 1:
+        if (code & TABLES or embeds(thing)) and (stacked or maybe):
+            yield "language_model"
         yield from ("encoder_layer",) * (not stacked) + ("encoder",) * (stacked or maybe)
     elif inputs == 2 and code & TABLES:
         yield from ("transformer", "decoder", "encoder_decoder")

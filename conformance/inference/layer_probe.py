@@ -85,6 +85,8 @@ class Probe:
                 return x.transpose(0, 1) if self.sequence_first else x
             if (table := given_table(slot, inputs, self.case.head_width)) is not None:
                 return table
+            if slot.role == "targets":
+                return next(iter(inputs.values())).clone()
             if slot.name in self.fills:
                 return FILLS[self.fills[slot.name]](B, L, S if len(inputs) > 1 and about_memory(slot.name) else L)
             if slot.role == "want_weights" and slot.required:
@@ -207,6 +209,12 @@ class Probe:
             return False
         total = self._at(where, self.inputs(4, 5)).logsumexp(dim=-1)
         return torch.allclose(total, torch.zeros_like(total), atol=1e-5)
+
+    def largest(self, where: str) -> float:
+        """Return the largest number that comes out where all matrices are a thousand times as large."""
+        large = {name: p * 1e3 if p.ndim > 1 else p for name, p in self.parameters.items()}
+        out: Tensor = eval(where, {"result": self.run(self.inputs(4, 5), large)})
+        return float(out.abs().max())
 
     def longest(self) -> int:
         """Return how many tokens it takes at most, by trial; 0 where it takes many."""

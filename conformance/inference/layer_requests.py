@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS, TokenAttentionConfig
+from attnconf.conformance.chapters.language_model.stimuli import model as language_model
 from attnconf.conformance.chapters.shared import layers as blocks
 from attnconf.conformance.chapters.transformer.stimuli import SHAPE, ids_of, model, vocabulary
 from attnconf.conformance.engine.case import Case
@@ -62,6 +63,8 @@ def _block(component: str, declares: tuple[tuple[str, str], ...], case: Case, la
         return _token_attention(manner, case)
     if "source" in known.attends:
         return model(manner, case, layers, norm_first)
+    if known.reads_ids:
+        return language_model(manner, case, layers[0], norm_first, final)
     if known.stacked:
         stack = blocks.decoder if known.decodes else blocks.encoder
         return stack(manner, case, norm_first, final, layers[known.decodes])

@@ -8,8 +8,11 @@ from itertools import islice, product
 from torch import Tensor, nn
 
 from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.chapters.transformer.stimuli import vocabulary
+from attnconf.conformance.inference import language_models
 from attnconf.conformance.inference.budgets import READINGS_OF_PARAMETERS
 from attnconf.conformance.inference.layer_reading import attention_weighings, caller
+from attnconf.conformance.inference.layer_requests import FIRST
 from attnconf.conformance.inference.layer_text import Stack, after_the_first, template
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import Unit, Units, Widths, network_entries, norm_entries, units_of
@@ -178,7 +181,7 @@ def _assembled(
         else:
             stacks.append(stack)
     entries += _tables(units, real, component)
-    declares = _declared(units, attentions, networks, norms, ended, bool(lasts), component)
+    declares = _declared(units, attentions, networks, norms, ended, bool(lasts), component, real)
     order = [kind for kind in units.kinds if kind in ("attention", "norm")]
     return State(tuple(entries), tuple(stacks), declares, order[:1] == ["norm"])
 
@@ -252,6 +255,8 @@ def _tables(units: Units, real: Mapping[str, Tensor], component: str) -> list[st
         return []
     if not known.layered:
         return [f'"{name}": weights["table.weight"]' for name in names[:1]]
+    if component == language_models.COMPONENT:
+        return language_models.entries(units, real, FIRST.width, vocabulary(FIRST))
     ours = {1: ("target",), 2: ("source", "target"), 3: ("source", "target", "head")}.get(len(names), ())
     return [f'"{name}": weights["{our}.weight"]' for name, our in zip(names, ours, strict=False)] + [
         f'"{name}": weights["target.weight"].new_zeros(config.vocab_size)'
@@ -262,7 +267,7 @@ def _tables(units: Units, real: Mapping[str, Tensor], component: str) -> list[st
 
 def _declared(
     units: Units, attentions: list[Weighing], networks: list[dict[str, tuple[str, tuple[str, ...]]]], norms: list[Unit],
-    ended: bool, stacks: bool, component: str,
+    ended: bool, stacks: bool, component: str, real: Mapping[str, Tensor],
 ) -> dict[str, str]:  # fmt: skip
     lacking = attentions[0].lacking if attentions else ()
     inputs, output = "q.bias" not in lacking and "v.bias" not in lacking, "out.bias" not in lacking
@@ -284,6 +289,8 @@ def _declared(
         found |= {} if norm else {"norm-biases": "no"}
     if stacks:
         found["final-norm"] = "always" if ended else "never"
+    if component == language_models.COMPONENT:
+        return found | language_models.declared(units, real, FIRST.width, vocabulary(FIRST))
     if "tying" in COMPONENTS[component].conventions:
         found["tying"] = {1: "all", 2: "head"}.get(len(units.tables), "none")
     return found

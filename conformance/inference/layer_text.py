@@ -109,7 +109,8 @@ class LayerText(Hypothesis):
 
     @property
     def decodes(self) -> bool:
-        return self.known.decodes
+        """Whether it is causal by what it is: nobody can ask it for anything else."""
+        return self.known.layered and not self.known.configures("causal")
 
     def slots(self) -> tuple[Slots, ...]:
         taken = {self.known.attends[m.which][2] for m in self.masks.values()}
@@ -191,6 +192,8 @@ class LayerText(Hypothesis):
             return _apart(slot.name)
         if (table := text_of(slot, self.known.inputs[-1 if "source" in self.known.attends else 0], HEAD)) is not None:
             return table
+        if slot.role == "targets":
+            return self.known.inputs[0]
         causal = "True" if self.decodes else "config.causal"
         others = {"want_weights": "False", "causal": causal if self.flag or slot.required else None}
         others |= MODES if self.known.configures("dropout") else {}

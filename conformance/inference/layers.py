@@ -21,6 +21,7 @@ from attnconf.conformance.inference.even_widths import with_even_widths
 from attnconf.conformance.inference.family import as_many
 from attnconf.conformance.inference.idle_arguments import documented
 from attnconf.conformance.inference.kept_state import UNTRIED, of_ids
+from attnconf.conformance.inference.language_models import COMPONENT
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_finish import (
     LEAST,
@@ -119,7 +120,14 @@ class Unlike:
     def whole(self) -> bool:
         """Whether its embeddings are those that the component has, so that equality was to be expected."""
         known = COMPONENTS[self.place.component]
+        if self.place.component == COMPONENT:  # all parameters that count are known by now
+            return True
         return known.layered and known.reads_ids and self.prover.ran[0].hypothesis.whole
+
+    @property
+    def insists(self) -> bool:
+        """Whether it is that component, and no part of it another, also where no known mistake explains it."""
+        return self.whole and self.place.component != COMPONENT
 
     def end(self) -> Bound:
         """Return the binding of what equals a known mistake, else of what ran first."""

@@ -38,6 +38,7 @@ def test_kinds_of_layers_are_read_off_their_records():
     assert kinds == {
         (False, False, False): "encoder_layer", (True, False, False): "encoder", (False, True, False): "decoder_layer",
         (True, True, False): "encoder_decoder", (True, True, True): "transformer",
+        (True, False, True): "language_model",
     }  # fmt: skip
 
 

@@ -21,7 +21,7 @@ def shape(component, config, given):
     }
     x = given[0 if component.startswith("decoder") else -1]
     if not x.is_floating_point():  # ids
-        return (*x.shape, config.vocab_size if component == "transformer" else config.dim)
+        return (*x.shape, config.vocab_size if component in ("transformer", "language_model") else config.dim)
     return (*x.shape[:-1], width[component]() if component in width else x.shape[-1])
 
 

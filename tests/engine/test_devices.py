@@ -47,6 +47,9 @@ def test_where_the_context_ends_in_a_check_that_is_no_fault_of_the_suite(subject
     assert (result.outcome, result.message) == ("unsupported", LOST)
 
 
+INDEXING = ("learned", "token_embedding", "sinusoidal", "rotary", "transformer", "language_model")
+
+
 @pytest.mark.parametrize(
     "name", ["torch_nn", "textbook_modules", "transformers_sinusoidal:marian", "transformers_rotary:gptj"]
 )
@@ -56,7 +59,7 @@ def test_checks_that_go_beyond_a_table_keep_to_the_cpu(name):
     run = begin(make_plan([implementation], Settings()))
     found = set()
     for planned in run.plan.planned:
-        if planned.entry.component in ("learned", "token_embedding", "sinusoidal", "rotary", "transformer"):
+        if planned.entry.component in INDEXING:
             log, subject = [], planned.subject
             judged = judge_one(run, planned)
             log += [reply for _, reply in (*judged.log, *subject.log) if isinstance(reply, Failure)]

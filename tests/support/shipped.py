@@ -103,6 +103,9 @@ EXPECTED = {
             "encoder decoder_layer decoder encoder_decoder"),
     **right("transformers_rms_layers:t5_gated", "as T5, with a gate", "rms_norm feed_forward encoder_layer encoder "
             "decoder_layer decoder encoder_decoder"),
+    **right("transformers_language_models:gpt2", "learned positions, pre-norm, tied or not", "language_model"),
+    **right("transformers_language_models:llama", "rotary positions, RMS, SwiGLU", "language_model"),
+    **right("transformers_language_models:gemma", "as Llama, with rows times √d and 1 + w", "language_model"),
     **right("x_transformers_layers:pre", "pre-norm", "feed_forward encoder_layer encoder decoder_layer decoder"),
     **right("x_transformers_layers:post", "post-norm", "feed_forward encoder_layer encoder decoder_layer decoder"),
     ("x_transformers_layers:pre", "token_embedding"): ("conformant", set(), "ids are cut to integers"),

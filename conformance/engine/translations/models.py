@@ -136,7 +136,7 @@ def model_weights(weights: Weights, back: Sequence[int]) -> dict[str, Tensor]:
         part, order = ".".join(name.split(".")[-2:]), list(back)
         if part in ("out.weight", "down.weight"):
             weight = weight[order]
-        elif part not in ("q.bias", "k.bias", "v.bias", "up.bias", "gate.bias"):
+        elif part not in ("q.bias", "k.bias", "v.bias", "up.bias", "gate.bias", "head.bias"):
             weight = weight[..., order]
         moved[name] = weight
     return moved
@@ -155,5 +155,16 @@ def transformer(build: Build, choice: Choice) -> Build:
             root = math.sqrt(config.embed_dim)
             weights |= {f"{name}.weight": weights[f"{name}.weight"] / root for name in ("source", "target")}
         return with_layers(config, weights)
+
+    return component
+
+
+def language_model(build: Build, choice: Choice) -> Build:
+    """Translate a language model: its layers, and the layout of its sines. The configuration says the rest."""
+    with_layers = layer(build, choice)
+
+    def component(config: Any, weights: Any) -> Forward:
+        back = inverse(side_by_side(choice("sinusoidal-layout"), config.embed_dim))
+        return with_layers(config, model_weights(weights, back))
 
     return component

@@ -26,7 +26,7 @@ ALIKE = ("rotary", "rotary_attention")
 # Their second calls have other lengths.
 OF_OTHER_LENGTHS = ("alibi_attention", "relative_bias_attention")
 # Ids that change are other ids, or none; models read their source once more for the memory.
-OF_IDS = ("encoder_decoder", "transformer", "token_embedding", "token_attention")
+OF_IDS = ("encoder_decoder", "transformer", "language_model", "token_embedding", "token_attention")
 
 Surround = Callable[[Any, Any, Forward], Forward]  # (config, weights, forward) -> another forward
 

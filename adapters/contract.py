@@ -295,7 +295,8 @@ class EncoderLayerConfig:
     Weights: those of multi-head attention under ``attn.`` (``attn.q.weight`` (embed_dim, embed_dim), …), those of the
     feed-forward network under ``ff.``, and ``norm1.weight``, ``norm2.weight`` (embed_dim,) for the norms beside
     attention and feed-forward; with ``bias`` and norm "layer" also ``norm1.bias``, ``norm2.bias``.
-    Without ``bias`` nothing has a bias.
+    Without ``bias`` nothing has a bias. With ``placement`` "sandwich" there are also ``norm1_out`` and ``norm2_out``,
+    of what attention and feed-forward give; with "parallel" there is no ``norm2``.
     """
 
     embed_dim: int
@@ -314,6 +315,7 @@ class EncoderLayerConfig:
     norm_eps: str = "inside"  # what layer-norm-eps declares
     rms_eps: str = "inside"  # of RMS norms: what rms-norm-eps declares
     rotary: bool = False  # queries and keys are turned by their places, with base 10000: what rotary-inside declares
+    placement: str | None = None  # of norms: sandwich, output, parallel, parallel-two; None: as norm_first says
 
 
 @dataclass(frozen=True)
@@ -491,6 +493,11 @@ class Component:
         """Whether its tokens are given as ids."""
         return self.configures("vocab_size")
 
+    def choices(self, convention: str) -> tuple[str, ...]:
+        """Return what it may declare: the norms of decoders and models stand in one of two orders."""
+        few = convention == "norm-order" and not self.configures("placement")
+        return ("both", "post", "pre") if few else CONVENTIONS[convention]
+
     def configures(self, entry: str) -> bool:
         """Return whether the configuration has an entry of this name."""
         return entry in (known.name for known in fields(self.config))
@@ -510,7 +517,7 @@ _IN_ATTENTION = _offers(
 )
 _IN_LAYERS = _offers(  # the hidden width is as free as that of values
     "pre-norm post-norm final-norm no-final-norm free-causality layer-bias layer-norm value-width several-heads "
-    "no-places"
+    "no-places placed-norms norms-behind side-by-side in-sequence two-norms"
 )
 _TOKENS = _offers("words word-tokens characters whole-tokens byte-pairs")
 _MASKS = (
@@ -715,7 +722,9 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "random-fourier-order": ("cos-first", "sin-first"),
     # -- layers: the choice of an implementation that lacks the others. A layer that declares its norm, activation,
     # gate or biases is asked for no other; without the declaration it takes all, or raises NotImplementedError
-    "norm-order": ("both", "post", "pre"),  # norm(x + f(x)), x + f(norm(x))
+    # norm(x + f(x)); x + f(norm(x)); and, of encoders alone, x + norm'(f(norm(x))); x + norm(f(x)); attention and
+    # network side by side, behind one norm, or a norm for each; any: all of these, as the configuration says
+    "norm-order": ("both", "post", "pre", "sandwich", "output", "parallel", "parallel-two", "any"),
     "norm-kind": ("layer", "rms"),
     "final-norm": ("either", "always", "never"),  # of a stack
     # sigmoid and none: of networks with a gate

@@ -32,6 +32,7 @@ class Style:
     divisor: Divisor = Divisor()  # noqa: RUF009 (frozen); of layer norms
     rms_eps: str = "inside"  # or outside: where ε of RMS norms stands
     rotary: bool = False  # queries and keys are turned by their places
+    placement: str | None = None  # of norms: sandwich, output, parallel, parallel-two; None: as norm_first says
 
 
 def under(weights: Weights, name: str) -> dict[str, Tensor]:
@@ -41,7 +42,7 @@ def under(weights: Weights, name: str) -> dict[str, Tensor]:
 
 
 def normed(x: Tensor, weights: Weights, name: str, style: Style) -> Tensor:
-    """Return x, (B, L, E), after the norm of that name: "norm1" and "norm2" are a layer's, "norm" is a stack's last.
+    """Return x, (B, L, E), after the norm of that name: "norm" is a stack's last, all others are a layer's.
 
     Raises KeyError where there is none, ValueError where its weight is not E wide.
 
@@ -106,22 +107,70 @@ def pre_norm_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | Non
     return h + position_wise(normed(h, weights, "norm2", style), weights, style)
 
 
+def sandwich_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None) -> Tensor:
+    """Return h + norm2_out(FF(norm2(h))), (B, L, E), with h = x + norm1_out(SA(norm1(x))): norms on both sides.
+
+    Requirements: ENC-PLACE-1, ENC-PLACE-2, ENC-ORDER-1.
+    Source: Gemma 2 (arXiv:2408.00118v3), section 2.
+    """
+    attended = self_attention(normed(x, weights, "norm1", style), weights, style, mask)
+    h = x + normed(attended, weights, "norm1_out", style)
+    widened = position_wise(normed(h, weights, "norm2", style), weights, style)
+    return h + normed(widened, weights, "norm2_out", style)
+
+
+def output_norm_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None) -> Tensor:
+    """Return h + norm2(FF(h)), (B, L, E), with h = x + norm1(SA(x)): what a sublayer gives is normalized.
+
+    Requirements: ENC-PLACE-1, ENC-PLACE-2, ENC-ORDER-1.
+    Source: Liu et al. 2021, arXiv:2111.09883v2, section 3.2 (Swin V2); OLMo 2 (arXiv:2501.00656v3), section 3.
+    """
+    h = x + normed(self_attention(x, weights, style, mask), weights, "norm1", style)
+    return h + normed(position_wise(h, weights, style), weights, "norm2", style)
+
+
+def parallel_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None) -> Tensor:
+    """Return x + SA(norm1(x)) + FF(norm1(x)), (B, L, E): attention and network side by side, behind one norm.
+
+    Requirements: ENC-PLACE-1, ENC-PLACE-3.
+    Source: GPT-J, published code; Chowdhery et al. 2022, arXiv:2204.02311v5, section 2 (PaLM).
+    """
+    n = normed(x, weights, "norm1", style)
+    return x + self_attention(n, weights, style, mask) + position_wise(n, weights, style)
+
+
+def two_norm_parallel_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None) -> Tensor:
+    """Return x + SA(norm1(x)) + FF(norm2(x)), (B, L, E): side by side, each behind a norm of its own.
+
+    Requirements: ENC-PLACE-1, ENC-PLACE-3.
+    Source: Black et al. 2022, arXiv:2204.06745v1, section 2 (GPT-NeoX).
+    """
+    attended = self_attention(normed(x, weights, "norm1", style), weights, style, mask)
+    return x + attended + position_wise(normed(x, weights, "norm2", style), weights, style)
+
+
 def encoder_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None = None) -> Tensor:
     """Return the output of one layer.
 
     Shapes:
         x        (B, L, E)
-        weights  attn.*, ff.*, norm1.*, norm2.*
+        weights  attn.*, ff.*, norm1.*, and, but for "parallel", norm2.*; of "sandwich" also norm1_out.*, norm2_out.*
         mask     broadcastable to (B, H, L, L), bool, True = may attend
         out      (B, L, E)
 
     Raises KeyError where a weight is missing, ValueError or RuntimeError where the shapes do not fit.
 
     Requirements: ENC-ORACLE-1.
-    Source: as for ``post_norm_layer`` and ``pre_norm_layer``.
+    Source: as for ``post_norm_layer``, ``pre_norm_layer`` and the others.
     """
-    layer = pre_norm_layer if style.norm_first else post_norm_layer
-    return layer(x, weights, style, mask)
+    layers = {
+        "sandwich": sandwich_layer,
+        "output": output_norm_layer,
+        "parallel": parallel_layer,
+        "parallel-two": two_norm_parallel_layer,
+        None: pre_norm_layer if style.norm_first else post_norm_layer,
+    }
+    return layers[style.placement](x, weights, style, mask)
 
 
 def count_layers(weights: Weights) -> int:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS, TokenAttentionConfig
 from attnconf.conformance.chapters.shared import layers as blocks
+from attnconf.conformance.chapters.shared.placements import placements
 from attnconf.conformance.chapters.transformer.stimuli import SHAPE, ids_of, model, vocabulary
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.request import Call, Request
@@ -57,15 +58,19 @@ def _block(component: str, declares: tuple[tuple[str, str], ...], case: Case, la
     manner: Any = Manner(component, dict(declares))
     case = as_declared(case, manner)
     final, norm_first = blocks.endings(manner)[0], dict(declares).get("norm-order") == "pre"
+    placement = placements(manner)[0]
     known = COMPONENTS[component]
     if not known.layered:
         return _token_attention(manner, case)
     if "source" in known.attends:
         return model(manner, case, layers, norm_first)
     if known.stacked:
-        stack = blocks.decoder if known.decodes else blocks.encoder
-        return stack(manner, case, norm_first, final, layers[known.decodes])
-    return (blocks.decoder_layer if known.decodes else blocks.encoder_layer)(manner, case, norm_first)
+        if known.decodes:
+            return blocks.decoder(manner, case, norm_first, final, layers[1])
+        return blocks.encoder(manner, case, placement, final, layers[0])
+    if known.decodes:
+        return blocks.decoder_layer(manner, case, norm_first)
+    return blocks.encoder_layer(manner, case, placement)
 
 
 def _token_attention(manner: Manner, case: Case) -> Call:

@@ -46,10 +46,21 @@ def network(t, w):
     return w["ff.down.weight"] @ hidden + w["ff.down.bias"]
 
 
-def layer(x, w, seen, norm_first):
+def layer(x, w, seen, norm_first, placement=None):
     def n(i, tokens):
         return np.array([norm(t, w[f"norm{i}.weight"], w[f"norm{i}.bias"]) for t in tokens])
 
+    def f(tokens):
+        return np.array([network(t, w) for t in tokens])
+
+    if placement == "sandwich":
+        h = x + n("1_out", attend(n(1, x), w, seen))
+        return h + n("2_out", f(n(2, h)))
+    if placement == "output":
+        h = x + n(1, attend(x, w, seen))
+        return h + n(2, f(h))
+    if placement:
+        return x + attend(n(1, x), w, seen) + f(n(1 if placement == "parallel" else 2, x))
     if norm_first:
         h = x + attend(n(1, x), w, seen)
         return h + np.array([network(t, w) for t in n(2, h)])
@@ -63,7 +74,7 @@ def draw_layer(rng, before=""):
     for name, shape in shapes.items():
         weights[f"{before}{name}.weight"] = rng.normal(size=shape)
         weights[f"{before}{name}.bias"] = rng.normal(size=shape[0])
-    for name in ("norm1", "norm2"):
+    for name in ("norm1", "norm2", "norm1_out", "norm2_out"):
         weights[f"{before}{name}.weight"], weights[f"{before}{name}.bias"] = rng.normal(size=E), rng.normal(size=E)
     return weights
 
@@ -80,6 +91,17 @@ def test_a_layer_is_the_formula_token_by_token(norm_first):
     got = encoder_layer(torch.from_numpy(x), tensors(w), Style(H, norm_first), torch.from_numpy(seen)[:, None])
     want = np.stack([layer(x[b], w, seen[b], norm_first) for b in range(B)])
     np.testing.assert_allclose(got.numpy(), want, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("placement", ["sandwich", "output", "parallel", "parallel-two"])
+def test_a_layer_with_its_norms_elsewhere_is_its_formula(placement):
+    rng = np.random.default_rng(11)
+    w, x, seen = draw_layer(rng), rng.normal(size=(B, L, E)), rng.random((B, L, L)) < 0.6
+    seen |= np.eye(L, dtype=bool)
+    style = Style(H, placement=placement)
+    got = encoder_layer(torch.from_numpy(x), tensors(w), style, torch.from_numpy(seen)[:, None])
+    want = np.stack([layer(x[b], w, seen[b], False, placement) for b in range(B)])
+    np.testing.assert_allclose(got.numpy(), want, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("norm_first", [False, True])

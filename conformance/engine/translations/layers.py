@@ -30,6 +30,14 @@ def rotation(choice: Choice) -> dict[str, Any]:
     return {} if choice("rotary-inside") == "none" else {"rotary": True}
 
 
+def placement(config: Any, order: str) -> dict[str, Any]:
+    """Return the entries of a layer's configuration that say where its norms stand; none where it may say so itself."""
+    if order in ("both", "any"):
+        return {}
+    other = {} if not hasattr(config, "placement") else {"placement": None if order in ("post", "pre") else order}
+    return {"norm_first": order == "pre", **other}
+
+
 def eps_in_code(choice: str, dtype: torch.dtype) -> float:
     """Return the ε that a declared choice of ``eps`` stands for: a number, or that of the dtype of the computation."""
     return torch.finfo(torch.promote_types(dtype, torch.float32)).eps if choice == "dtype" else float(choice)
@@ -99,10 +107,10 @@ def layer_weights(weights: Weights, config: Any, choice: Choice) -> dict[str, Te
 
 def layer(build: Build, choice: Choice) -> Build:
     """Translate layers and stacks: the place of their norms, what these divide by, rotation, and their weights."""
-    orders = {"both": {}, "post": {"norm_first": False}, "pre": {"norm_first": True}}[choice("norm-order")]
 
     def component(config: Any, weights: Any) -> Forward:
         turned = rotation(choice) if hasattr(config, "rotary") else {}
+        orders = placement(config, choice("norm-order"))
         return build(replace(config, **orders, **divisors(choice), **turned), layer_weights(weights, config, choice))
 
     return component

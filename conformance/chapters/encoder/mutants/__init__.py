@@ -5,6 +5,7 @@ SECTIONS = (
     "call",
     "residuals",
     "sublayers",
+    "placement",
     "attention",
     "padding",
     "stack",

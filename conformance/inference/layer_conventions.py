@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from itertools import product
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
@@ -9,7 +10,8 @@ from attnconf.conformance.engine.translate import translated
 from attnconf.conformance.inference.activations import may_be_quick, says_quick
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import CONVENTION_SETS
-from attnconf.conformance.inference.layer_state import State
+from attnconf.conformance.inference.claims import says_its_order, says_its_placement
+from attnconf.conformance.inference.layer_state import ONE_NORM, SANDWICH, State
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_trace import Trace, activations
 from attnconf.conformance.inference.vocabulary import snake
@@ -17,7 +19,7 @@ from attnconf.conformance.source.source_text import code_reached
 
 DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 EPS = ("1e-05", "1e-06", "1e-12", "1e-08", "0.0001", "0.001")
-TURNS = r"(?i)rope|rotary|rotat(e|or)|freqs_?cis|view_as_complex|polar\(|theta"
+TURNS = r"(?i)rope|rotary|rotat(e|or)|freqs_?cis|inv_?freq|view_as_complex|polar\(|theta"
 CAUSAL_NAME = r"gpt|causal|autoregressive|language_?model|^lm_|_lm$"
 
 
@@ -32,10 +34,9 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
         for choices in product(*(CONVENTIONS[name] for name in names)):
             yield {**fixed, **dict(zip(names, choices, strict=True))}
         return
-    order = [state.norm_first, not state.norm_first]
     layered = fixed.get("norm-biases") != "no" and fixed["layer-bias"] == "yes"
     axes: list[list[dict[str, str]]] = [
-        [{"norm-order": "pre" if first else "post"} for first in order],
+        [{"norm-order": name} for name in _orders(place, text, state)],
         [{"norm-kind": kind} for kind in (("layer",) if layered else _kinds(trace))],
         [{"activation": name} for name in _activations(place, trace)],
         [{}] if "eps" in text.made.given else [{"eps": e} for e in dict.fromkeys([*_seen(trace), *EPS])],
@@ -61,6 +62,23 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
         if declares["norm-kind"] == "layer" and _of_rms_alone(declares):
             continue
         yield _short(declares)
+
+
+def _orders(place: Place, text: LayerText, state: State) -> list[str]:
+    """Return where the norms may stand, by how many there are and whether one comes first.
+
+    What says that it is of post-norm or pre-norm order is not taken for what stands in another one.
+    """
+    usual = ["pre", "post"] if state.norm_first else ["post", "pre"]
+    if "placement" not in {entry.name for entry in fields(text.known.config)} or "norm_first" in text.made.given:
+        return usual
+    if state.norms == len(SANDWICH):
+        return ["sandwich"]
+    if says_its_order(place.thing) and not says_its_placement(place.thing):
+        return usual
+    if state.norms == len(ONE_NORM):
+        return [*usual, "parallel"]
+    return [*usual, "parallel-two" if state.norm_first else "output"]
 
 
 def _activations(place: Place, trace: Trace) -> list[str]:

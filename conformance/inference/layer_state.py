@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, product
 
 from torch import Tensor, nn
@@ -18,6 +18,7 @@ from attnconf.conformance.inference.states import Weighing
 
 # The parts of one layer, in the order in which they are used: (attentions, norms).
 ENCODER, DECODER = (("attn",), ("norm1", "norm2")), (("self", "cross"), ("norm1", "norm2", "norm3"))
+ONE_NORM, SANDWICH = ("norm1",), ("norm1", "norm1_out", "norm2", "norm2_out")
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class State:
     stacks: tuple[Stack, ...]
     declares: Mapping[str, str]
     norm_first: bool
+    norms: int = 2  # of one layer of an encoder
 
 
 @dataclass
@@ -64,6 +66,7 @@ def states(
     """Yield what the parameters may be, the likeliest first."""
     sides = sides_of(component, layers)
     units = _units(module, trace, widths, sides)
+    sides = _with_norms(sides, units, component)
     real = dict(module.named_parameters())
     shapes = {n: tuple(p.shape) for n, p in real.items()}
     read = _Readings(module, parameters, units, trace, sizes)
@@ -74,6 +77,16 @@ def states(
         attentions = [_picked(read.of(unit), i) for unit in units.attentions]
         chosen = [n[min(j, len(n) - 1)] for n in networks]
         yield _assembled(sides, units, attentions, chosen, real, component)
+
+
+def _with_norms(sides: list[Side], units: Units, component: str) -> list[Side]:
+    """Return the sides of an encoder with as many norms in each layer as there are: one, two, or four."""
+    if component not in ("encoder_layer", "encoder"):
+        return sides
+    (side,) = sides
+    each = len(units.norms) // side.layers
+    norms = {1: ONE_NORM, 4: SANDWICH}.get(each, side.parts[1])
+    return [replace(side, parts=(side.parts[0], norms))]
 
 
 def _units(module: nn.Module, trace: Trace, widths: Widths, sides: Sequence[Side]) -> Units:
@@ -180,7 +193,7 @@ def _assembled(
     entries += _tables(units, real, component)
     declares = _declared(units, attentions, networks, norms, ended, bool(lasts), component)
     order = [kind for kind in units.kinds if kind in ("attention", "norm")]
-    return State(tuple(entries), tuple(stacks), declares, order[:1] == ["norm"])
+    return State(tuple(entries), tuple(stacks), declares, order[:1] == ["norm"], len(sides[0].parts[1]))
 
 
 def _last_ones_last(norms: Sequence[Unit], spare: int) -> list[Unit]:

@@ -11,11 +11,12 @@ import torch
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import appearances, named
+from attnconf.conformance.chapters.shared.placements import PLACED
 from attnconf.conformance.inference import over_ids
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import LAYERS, LIKELIEST
 from attnconf.conformance.inference.building import space_for
-from attnconf.conformance.inference.claims import claims_a_set, says_its_order
+from attnconf.conformance.inference.claims import claims_a_set, says_its_order, says_its_placement
 from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.even_widths import with_even_widths
 from attnconf.conformance.inference.family import as_many
@@ -138,9 +139,16 @@ class Unlike:
             return text
         return text.but(doubt=f"it is a layer of another kind, {published}")
 
+    def _placed(self) -> list[Trial[LayerText]]:
+        """Return what ran with its norms, or its sublayers, in another place than usual, where it says so of itself."""
+        if not says_its_placement(self.place.thing):
+            return []
+        placed = [trial for trial in self.prover.ran if trial.hypothesis.declares.get("norm-order") in PLACED]
+        return first_readings(placed)[:LIKELIEST]
+
     def _alike(self) -> Iterator[tuple[Trial[LayerText], str]]:
         """Yield what ran with a known mistake that gives its replies."""
-        for trial in first_readings(self.prover.ran)[:LIKELIEST]:
+        for trial in [*self._placed(), *first_readings(self.prover.ran)[:LIKELIEST]]:
             for mistake in trial.mistakes():
                 if "heads" in trial.hypothesis.made.given or not mistake.id.startswith(OF_HEADS):
                     yield trial, mistake.id

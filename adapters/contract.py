@@ -297,6 +297,9 @@ class EncoderLayerConfig:
     attention and feed-forward; with ``bias`` and norm "layer" also ``norm1.bias``, ``norm2.bias``.
     Without ``bias`` nothing has a bias. With ``placement`` "sandwich" there are also ``norm1_out`` and ``norm2_out``,
     of what attention and feed-forward give; with "parallel" there is no ``norm2``.
+
+    What attention has besides is as in multi-head attention, and asked only of what declares it: ``num_kv_heads`` where
+    ``kv-heads`` is declared, and norms of queries and keys, with ``eps``, where ``qk-norm`` is.
     """
 
     embed_dim: int
@@ -316,6 +319,10 @@ class EncoderLayerConfig:
     rms_eps: str = "inside"  # of RMS norms: what rms-norm-eps declares
     rotary: bool = False  # queries and keys are turned by their places, with base 10000: what rotary-inside declares
     placement: str | None = None  # of norms: sandwich, output, parallel, parallel-two; None: as norm_first says
+    num_kv_heads: int | None = None  # heads of keys and values, a divisor of num_heads; None: num_heads
+    qk_norm: str = "none"  # none, rms, layer: what qk-norm declares
+    qk_norm_over: str = "head"  # each head by itself, or the width of all heads together
+    qk_norm_place: str = "before"  # the rotation, or after it
 
 
 @dataclass(frozen=True)
@@ -519,6 +526,7 @@ _IN_LAYERS = _offers(  # the hidden width is as free as that of values
     "pre-norm post-norm final-norm no-final-norm free-causality layer-bias layer-norm value-width several-heads "
     "no-places placed-norms norms-behind side-by-side in-sequence two-norms"
 )
+_MEMBER_IN_LAYERS = _offers("kv-heads qk-norm")
 _TOKENS = _offers("words word-tokens characters whole-tokens byte-pairs")
 _MASKS = (
     "fully-masked-row", "causal-alignment", "returned-weights", "value-width", "head-width", "mask", "masks",
@@ -541,7 +549,9 @@ _LAYERS = (
     "norm-order", "attention-scale", "rms-norm-weight", "rms-norm-eps", *_DIVISOR, *_NETWORK, "norm-kind", "eps",
     "biases", "one-head-projection", "network-biases", "norm-biases", "mask",
 )  # fmt: skip
-_ENCODERS = (*_LAYERS, "rotary-inside", "causality", "heads", "memory")
+_ENCODERS = (
+    *_LAYERS, "rotary-inside", "kv-heads", "qk-norm", "qk-norm-over", "qk-norm-place", "causality", "heads", "memory",
+)  # fmt: skip
 _FOURIER = ("fourier-factor", "fourier-input", "fourier-order")
 _SINES = ("sinusoidal-frequencies", "sinusoidal-offset")
 _SELF = {"self": ("x", "x", "key_mask")}
@@ -622,11 +632,11 @@ COMPONENTS: dict[str, Component] = {
     ),
     "encoder_layer": Component(
         EncoderLayerConfig, _LAYER, made_of=("multi_head_attention", "feed_forward", "layer_norm", "rms_norm"),
-        conventions=_ENCODERS, offers=_IN_LAYERS | {"layer"}, attends=_SELF,
+        conventions=_ENCODERS, offers=_IN_LAYERS | _MEMBER_IN_LAYERS | {"layer"}, attends=_SELF,
     ),
     "encoder": Component(
         EncoderConfig, _LAYER, made_of=("encoder_layer",), conventions=(*_ENCODERS, "final-norm"),
-        offers=_IN_LAYERS | {"stack"}, attends=_SELF,
+        offers=_IN_LAYERS | _MEMBER_IN_LAYERS | {"stack"}, attends=_SELF,
     ),
     "decoder_layer": Component(
         DecoderLayerConfig, _DECODER, made_of=("multi_head_attention", "feed_forward", "layer_norm", "rms_norm"),

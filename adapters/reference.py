@@ -275,7 +275,10 @@ def style_of(config):
 
 def entries_of_encoders(config):
     """Return what the layers of an encoder may have, and those of a decoder have not."""
-    return {name: getattr(config, name) for name in ("rotary", "placement") if hasattr(config, name)}
+    if not hasattr(config, "placement"):
+        return {}
+    inside = {name: getattr(config, name) for name in ("num_kv_heads", "qk_norm", "qk_norm_over", "qk_norm_place")}
+    return {"rotary": config.rotary, "placement": config.placement, "attention": Member(**inside)}
 
 
 def mask_of_targets(x, key_mask):

@@ -5,7 +5,7 @@ its residual give.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import Tensor
 
@@ -33,6 +33,7 @@ class Style:
     rms_eps: str = "inside"  # or outside: where ε of RMS norms stands
     rotary: bool = False  # queries and keys are turned by their places
     placement: str | None = None  # of norms: sandwich, output, parallel, parallel-two; None: as norm_first says
+    attention: Member = Member()  # noqa: RUF009 (frozen); what attention has besides, with ``eps`` for its norms
 
 
 def under(weights: Weights, name: str) -> dict[str, Tensor]:
@@ -64,15 +65,23 @@ def self_attention(x: Tensor, weights: Weights, style: Style, mask: Tensor | Non
 
     Dropout is applied twice: to the attention weights, and to what comes out.
 
-    Requirements: ENC-REACH-1, ENC-PERM-1, ENC-DROP-2.
-    Source: Vaswani et al. 2017, arXiv:1706.03762v7, sections 3.2.3 and 5.4; of the rotation, spec/rotary.md.
+    Requirements: ENC-REACH-1, ENC-PERM-1, ENC-DROP-2, ENC-GROUP-1, ENC-QK-1, ENC-QK-2.
+    Source: Vaswani et al. 2017, arXiv:1706.03762v7, sections 3.2.3 and 5.4; of the rotation, spec/rotary.md; of shared
+    heads and norms of queries and keys, spec/attention_family.md.
     """
-    own, of_heads = under(weights, "attn"), style.num_heads
-    if style.rotary:
-        out, _ = family_attention(x, x, x, own, of_heads, Member(positions="rotary"), mask, dropout=style.dropout)
-    else:
+    own, of_heads, member = under(weights, "attn"), style.num_heads, member_of(style)
+    if member == Member():
         out, _ = multi_head_attention(x, x, x, own, of_heads, mask, dropout=style.dropout)
+    else:
+        out, _ = family_attention(x, x, x, own, of_heads, member, mask, dropout=style.dropout)
     return drop(out, style.dropout)
+
+
+def member_of(style: Style) -> Member:
+    """Return which member of the attention family the layers of a style have."""
+    positions = "rotary" if style.rotary else style.attention.positions
+    eps = style.attention.qk_norm_eps if style.attention.qk_norm == "none" else style.eps
+    return replace(style.attention, positions=positions, qk_norm_eps=eps)
 
 
 def position_wise(x: Tensor, weights: Weights, style: Style) -> Tensor:

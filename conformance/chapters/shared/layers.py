@@ -18,6 +18,7 @@ from attnconf.adapters.contract import (
     EncoderDecoderConfig,
     EncoderLayerConfig,
 )
+from attnconf.conformance.chapters.shared.members import entries_of_encoders, inside, with_member
 from attnconf.conformance.chapters.shared.placements import norms_of, placed
 from attnconf.conformance.engine.case import REGIMES, Case, Shape
 from attnconf.conformance.engine.evidence import Failure, Unsupported
@@ -127,8 +128,8 @@ def manner_besides(subject: Subject) -> dict[str, Any]:
 def style_of(config: Any) -> Style:
     """Return the reference's style of a layer, stack or model; without dropout."""
     norms, divided = (config.norm_first, config.norm, config.eps), Divisor(config.norm_variance, config.norm_eps)
-    of_encoders = {name: getattr(config, name) for name in ("rotary", "placement") if hasattr(config, name)}
-    return Style(config.num_heads, *norms, config.activation, 0.0, divided, config.rms_eps, **of_encoders)
+    besides = entries_of_encoders(config) if hasattr(config, "placement") else {}
+    return Style(config.num_heads, *norms, config.activation, 0.0, divided, config.rms_eps, **besides)
 
 
 def papers_norm(config: Any) -> bool:
@@ -199,7 +200,7 @@ def draw_norm(case: Case, name: str, config: Any) -> Weights:
 
 def encoder_layer_weights(case: Case, config: Any, under: str = "") -> Weights:
     """Return the weights of an encoder layer; ``under`` ends with a point."""
-    weights = draw_attention(case, f"{under}attn", config.bias)
+    weights = with_member(case, config, draw_attention(case, f"{under}attn", config.bias), f"{under}attn")
     weights |= draw_feed_forward(case, f"{under}ff", config.gated, config.bias)
     for name in norms_of(config):
         weights |= draw_norm(case, f"{under}{name}", config)
@@ -233,14 +234,14 @@ def memory_of(case: Case) -> Tensor:
 
 def encoder_layer(subject: Subject, case: Case, placement: str) -> Call:
     """Return an encoder layer in the subject's manner, its norms in this place."""
-    style = {**manner_besides(subject), **placed(placement)}
+    style = {**manner_besides(subject), **placed(placement), **inside(subject)}
     config = EncoderLayerConfig(case.width, case.heads, case.hidden, **style, causal=causality(subject))
     return call_of(subject, config, encoder_layer_weights(case, config), {"x": inputs_of(case)})
 
 
 def encoder(subject: Subject, case: Case, placement: str, final_norm: bool, layers: int = 2) -> Call:
     """Return an encoder in the subject's manner, the norms of its layers in this place."""
-    width, style = case.width, {**manner_besides(subject), **placed(placement)}
+    width, style = case.width, {**manner_besides(subject), **placed(placement), **inside(subject)}
     config = EncoderConfig(
         width, case.heads, case.hidden, **style, causal=causality(subject), num_layers=layers, final_norm=final_norm
     )

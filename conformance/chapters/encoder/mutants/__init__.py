@@ -6,6 +6,7 @@ SECTIONS = (
     "residuals",
     "sublayers",
     "placement",
+    "members",
     "attention",
     "padding",
     "stack",

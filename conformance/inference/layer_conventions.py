@@ -44,6 +44,8 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
     ]
     axes.append(_divisors(trace))
     axes.append(_rotations(place))
+    if fixed.get("qk-norm-over") == "head" and len(axes[-1]) > 1:
+        axes.append([{}, {"qk-norm-place": "after"}])
     if not layered:
         axes.append([{"rms-norm-weight": w} for w in ("plain", "one-plus")])
         axes.append(_places(trace))

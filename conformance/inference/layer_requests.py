@@ -19,6 +19,7 @@ from attnconf.conformance.inference.layer_text import LayerText
 
 FIRST = SHAPE.case("inference-1", B=2, heads=5, L=3, S=7, head_width=4, hidden=28)
 SECOND = SHAPE.case("inference-2", B=3, heads=2, L=4, S=5, head_width=6, hidden=17)
+SHARED = SHAPE.case("inference-shared", B=2, heads=6, L=4, S=5, head_width=4, hidden=28)
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,15 @@ def request(
     masks: Mapping[str, Tensor] | None = None, causal: bool = False,
 ) -> Request:  # fmt: skip
     """Return one call of a component in declared conventions."""
-    block = _block(component, tuple(sorted(declares.items())), case, layers)
+    block = block_of(component, declares, case, layers)
     if causal and hasattr(block.config, "causal"):
         block = block.with_config(causal=True)
     return block.with_inputs(**(masks or {})).asked()
+
+
+def block_of(component: str, declares: Mapping[str, str], case: Case, layers: tuple[int, int]) -> Call:
+    """Return a component in declared conventions."""
+    return _block(component, tuple(sorted(declares.items())), case, layers)
 
 
 def plain_requests(text: LayerText) -> list[Request]:

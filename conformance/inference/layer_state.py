@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.inference.budgets import READINGS_OF_PARAMETERS
+from attnconf.conformance.inference.layer_members import NOTHING, Inner, inner_norms
 from attnconf.conformance.inference.layer_reading import attention_weighings, caller
 from attnconf.conformance.inference.layer_text import Stack, after_the_first, template
 from attnconf.conformance.inference.layer_trace import Trace
@@ -30,6 +31,7 @@ class State:
     declares: Mapping[str, str]
     norm_first: bool
     norms: int = 2  # of one layer of an encoder
+    inner: Inner = NOTHING  # norms of queries and keys
 
 
 @dataclass
@@ -65,6 +67,8 @@ def states(
 ) -> Iterator[State]:  # fmt: skip
     """Yield what the parameters may be, the likeliest first."""
     sides = sides_of(component, layers)
+    inner = inner_norms(module, trace.order, widths) if component in ("encoder_layer", "encoder") else NOTHING
+    trace = replace(trace, order=[name for name in trace.order if name not in inner.names])
     units = _units(module, trace, widths, sides)
     sides = _with_norms(sides, units, component)
     real = dict(module.named_parameters())
@@ -76,7 +80,7 @@ def states(
     for i, j in islice(product(range(max(readings, 1)), range(ways)), READINGS_OF_PARAMETERS):
         attentions = [_picked(read.of(unit), i) for unit in units.attentions]
         chosen = [n[min(j, len(n) - 1)] for n in networks]
-        yield _assembled(sides, units, attentions, chosen, real, component)
+        yield _assembled(sides, units, attentions, chosen, real, component, inner)
 
 
 def _with_norms(sides: list[Side], units: Units, component: str) -> list[Side]:
@@ -148,7 +152,7 @@ def _prefixed(entry: str, owner: str) -> str:
 
 def _assembled(
     sides: list[Side], units: Units, attentions: list[Weighing], networks: list[dict[str, tuple[str, tuple[str, ...]]]],
-    real: Mapping[str, Tensor], component: str,
+    real: Mapping[str, Tensor], component: str, inner: Inner,
 ) -> State:  # fmt: skip
     entries: list[str] = []
     stacks: list[Stack] = []
@@ -163,7 +167,7 @@ def _assembled(
             layer: list[str] = []
             for part in side.parts[0]:
                 if a < len(attentions):
-                    layer += [_weights(entry, part) for entry in attentions[a].state]
+                    layer += [*(_weights(entry, part) for entry in attentions[a].state), *inner.entries(a)]
                     a += 1
             if f < len(networks) and side.parts[1]:
                 layer += [
@@ -191,9 +195,9 @@ def _assembled(
         else:
             stacks.append(stack)
     entries += _tables(units, real, component)
-    declares = _declared(units, attentions, networks, norms, ended, bool(lasts), component)
+    declares = {**_declared(units, attentions, networks, norms, ended, bool(lasts), component), **inner.declares}
     order = [kind for kind in units.kinds if kind in ("attention", "norm")]
-    return State(tuple(entries), tuple(stacks), declares, order[:1] == ["norm"], len(sides[0].parts[1]))
+    return State(tuple(entries), tuple(stacks), declares, order[:1] == ["norm"], len(sides[0].parts[1]), inner)
 
 
 def _last_ones_last(norms: Sequence[Unit], spare: int) -> list[Unit]:

@@ -28,9 +28,9 @@ def norm(x, gain, shift):
     return np.array([g * (v - mean) / math.sqrt(variance + EPS) + s for v, g, s in zip(x, gain, shift, strict=True)])
 
 
-def length_one(tokens, gain, width):
-    """Each piece of that width of each token, by the root of its mean square, times the gain."""
-    pieces = tokens.reshape(len(tokens), -1, width)
+def of_one_length(tokens, gain):
+    """Each piece of each token that is as wide as the gain, by the root of its mean square, times the gain."""
+    pieces = tokens.reshape(len(tokens), -1, len(gain))
     return (pieces / np.sqrt((pieces**2).mean(-1, keepdims=True) + 1e-5) * gain).reshape(tokens.shape)
 
 
@@ -39,12 +39,9 @@ def attend(x, w, seen, shared=1, over=False):
     q, k, v = (np.array([w[f"attn.{n}.weight"] @ t + w[f"attn.{n}.bias"] for t in x]) for n in "qkv")
     width, out = E // H, []
     if over:
-        q, k = (
-            length_one(y, w[f"attn.{n}_norm.weight"], len(w[f"attn.{n}_norm.weight"])) for n, y in zip("qk", (q, k))
-        )
-    k, v = (
-        np.concatenate([y[:, h // shared * width : (h // shared + 1) * width] for h in range(H)], 1) for y in (k, v)
-    )
+        q, k = (of_one_length(y, w[f"attn.{n}_norm.weight"]) for n, y in (("q", q), ("k", k)))
+    own = [slice(h // shared * width, (h // shared + 1) * width) for h in range(H)]
+    k, v = (np.concatenate([y[:, at] for at in own], axis=1) for y in (k, v))
     for i in range(len(x)):
         heads = []
         for h in range(H):

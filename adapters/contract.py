@@ -295,7 +295,11 @@ class EncoderLayerConfig:
     Weights: those of multi-head attention under ``attn.`` (``attn.q.weight`` (embed_dim, embed_dim), …), those of the
     feed-forward network under ``ff.``, and ``norm1.weight``, ``norm2.weight`` (embed_dim,) for the norms beside
     attention and feed-forward; with ``bias`` and norm "layer" also ``norm1.bias``, ``norm2.bias``.
-    Without ``bias`` nothing has a bias.
+    Without ``bias`` nothing has a bias. With ``placement`` "sandwich" there are also ``norm1_out`` and ``norm2_out``,
+    of what attention and feed-forward give; with "parallel" there is no ``norm2``.
+
+    What attention has besides is as in multi-head attention, and asked only of what declares it: ``num_kv_heads`` where
+    ``kv-heads`` is declared, and norms of queries and keys, with ``eps``, where ``qk-norm`` is.
     """
 
     embed_dim: int
@@ -314,6 +318,11 @@ class EncoderLayerConfig:
     norm_eps: str = "inside"  # what layer-norm-eps declares
     rms_eps: str = "inside"  # of RMS norms: what rms-norm-eps declares
     rotary: bool = False  # queries and keys are turned by their places, with base 10000: what rotary-inside declares
+    placement: str | None = None  # of norms: sandwich, output, parallel, parallel-two; None: as norm_first says
+    num_kv_heads: int | None = None  # heads of keys and values, a divisor of num_heads; None: num_heads
+    qk_norm: str = "none"  # none, rms, layer: what qk-norm declares
+    qk_norm_over: str = "head"  # each head by itself, or the width of all heads together
+    qk_norm_place: str = "before"  # the rotation, or after it
 
 
 @dataclass(frozen=True)
@@ -386,7 +395,7 @@ class TransformerConfig(EncoderDecoderConfig):
 
 
 @dataclass(frozen=True)
-class LanguageModelConfig(DecoderLayerConfig):
+class LanguageModelConfig(EncoderConfig):
     """A language model: ids (B, L), int64; out: logits (B, L, vocab_size). Always causal.
 
     Weights: ``table.weight`` (vocab_size, embed_dim); those of a stack of encoder layers, ``layers.0.``, …, and with
@@ -394,9 +403,7 @@ class LanguageModelConfig(DecoderLayerConfig):
     head is tied, ``head.weight`` (vocab_size, embed_dim); with ``head_bias`` ``head.bias`` (vocab_size,).
     """
 
-    num_layers: int = 2
-    final_norm: bool = False
-    rotary: bool = False  # as in a layer: what rotary-inside declares
+    causal: bool = True
     vocab_size: int = 16
     max_len: int = 64  # the longest sequence that must work, in tokens
     positions: str = "learned"  # what is added to the rows: learned, sinusoidal or none; what added-positions declares
@@ -512,6 +519,11 @@ class Component:
         """Whether its tokens are given as ids."""
         return self.configures("vocab_size")
 
+    def choices(self, convention: str) -> tuple[str, ...]:
+        """Return what it may declare: the norms of decoders and models stand in one of two orders."""
+        few = convention == "norm-order" and not self.configures("placement")
+        return ("both", "post", "pre") if few else CONVENTIONS[convention]
+
     def configures(self, entry: str) -> bool:
         """Return whether the configuration has an entry of this name."""
         return entry in (known.name for known in fields(self.config))
@@ -531,8 +543,9 @@ _IN_ATTENTION = _offers(
 )
 _IN_LAYERS = _offers(  # the hidden width is as free as that of values
     "pre-norm post-norm final-norm no-final-norm free-causality layer-bias layer-norm value-width several-heads "
-    "no-places"
+    "no-places placed-norms norms-behind side-by-side in-sequence two-norms"
 )
+_MEMBER_IN_LAYERS = _offers("kv-heads qk-norm")
 _TOKENS = _offers("words word-tokens characters whole-tokens byte-pairs")
 _MASKS = (
     "fully-masked-row", "causal-alignment", "returned-weights", "value-width", "head-width", "mask", "masks",
@@ -555,7 +568,9 @@ _LAYERS = (
     "norm-order", "attention-scale", "rms-norm-weight", "rms-norm-eps", *_DIVISOR, *_NETWORK, "norm-kind", "eps",
     "biases", "one-head-projection", "network-biases", "norm-biases", "mask",
 )  # fmt: skip
-_ENCODERS = (*_LAYERS, "rotary-inside", "causality", "heads", "memory")
+_ENCODERS = (
+    *_LAYERS, "rotary-inside", "kv-heads", "qk-norm", "qk-norm-over", "qk-norm-place", "causality", "heads", "memory",
+)  # fmt: skip
 _FOURIER = ("fourier-factor", "fourier-input", "fourier-order")
 _SINES = ("sinusoidal-frequencies", "sinusoidal-offset")
 _SELF = {"self": ("x", "x", "key_mask")}
@@ -637,11 +652,11 @@ COMPONENTS: dict[str, Component] = {
     ),
     "encoder_layer": Component(
         EncoderLayerConfig, _LAYER, made_of=("multi_head_attention", "feed_forward", "layer_norm", "rms_norm"),
-        conventions=_ENCODERS, offers=_IN_LAYERS | {"layer"}, attends=_SELF,
+        conventions=_ENCODERS, offers=_IN_LAYERS | _MEMBER_IN_LAYERS | {"layer"}, attends=_SELF,
     ),
     "encoder": Component(
         EncoderConfig, _LAYER, made_of=("encoder_layer",), conventions=(*_ENCODERS, "final-norm"),
-        offers=_IN_LAYERS | {"stack"}, attends=_SELF,
+        offers=_IN_LAYERS | _MEMBER_IN_LAYERS | {"stack"}, attends=_SELF,
     ),
     "decoder_layer": Component(
         DecoderLayerConfig, _DECODER, made_of=("multi_head_attention", "feed_forward", "layer_norm", "rms_norm"),
@@ -663,9 +678,9 @@ COMPONENTS: dict[str, Component] = {
     "language_model": Component(
         LanguageModelConfig, "ids, *, key_mask=None",
         made_of=("token_embedding", "learned", "sinusoidal", "encoder"),
-        conventions=(*_LAYERS, "rotary-inside", "heads", "final-norm", "added-positions", "sinusoidal-layout",
-                     "embedding-scale", "tying", "head-bias", "logit-cap"),
-        offers=_IN_LAYERS | {"ids", "untied", "tied", "head-bias", "logit-cap"}, attends=_IDS,
+        conventions=(*_ENCODERS, "final-norm", "added-positions", "sinusoidal-layout", "embedding-scale", "tying",
+                     "head-bias", "logit-cap"),
+        offers=_IN_LAYERS | _MEMBER_IN_LAYERS | {"ids", "untied", "tied", "head-bias", "logit-cap"}, attends=_IDS,
     ),
     "token_embedding": Component(
         TokenEmbeddingConfig, "ids", by_hand=True, conventions=("embedding-scale", "padding-row", "parameters"),
@@ -744,7 +759,9 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "random-fourier-order": ("cos-first", "sin-first"),
     # -- layers: the choice of an implementation that lacks the others. A layer that declares its norm, activation,
     # gate or biases is asked for no other; without the declaration it takes all, or raises NotImplementedError
-    "norm-order": ("both", "post", "pre"),  # norm(x + f(x)), x + f(norm(x))
+    # norm(x + f(x)); x + f(norm(x)); and, of encoders alone, x + norm'(f(norm(x))); x + norm(f(x)); attention and
+    # network side by side, behind one norm, or a norm for each; any: all of these, as the configuration says
+    "norm-order": ("both", "post", "pre", "sandwich", "output", "parallel", "parallel-two", "any"),
     "norm-kind": ("layer", "rms"),
     "final-norm": ("either", "always", "never"),  # of a stack
     # sigmoid and none: of networks with a gate

@@ -1,6 +1,6 @@
 """The reference itself, as an implementation under test."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from attnconf.reference.alibi import alibi_attention as attend_with_alibi
 from attnconf.reference.alibi import bias as alibi_bias
@@ -67,7 +67,7 @@ declares = {
     "fourier-input": "dropped",
     "fourier-order": "coordinate",
     "random-fourier-order": "cos-first",
-    "norm-order": "both",
+    "norm-order": "any",
     "final-norm": "either",
     "glu-activated": "gate",
     "attention-scale": "sqrt",
@@ -274,8 +274,16 @@ def feed_forward(config, weights):
 def style_of(config):
     """Return what all layers have in common."""
     norms, divisor = (config.norm_first, config.norm, config.eps), divisor_of(config)
-    turned = getattr(config, "rotary", False)  # a decoder's layers have no such choice
-    return Style(config.num_heads, *norms, config.activation, active_dropout(config), divisor, config.rms_eps, turned)
+    style = Style(config.num_heads, *norms, config.activation, active_dropout(config), divisor, config.rms_eps)
+    return replace(style, **entries_of_encoders(config))
+
+
+def entries_of_encoders(config):
+    """Return what the layers of an encoder may have, and those of a decoder have not."""
+    if not hasattr(config, "placement"):
+        return {}
+    inside = {name: getattr(config, name) for name in ("num_kv_heads", "qk_norm", "qk_norm_over", "qk_norm_place")}
+    return {"rotary": config.rotary, "placement": config.placement, "attention": Member(**inside)}
 
 
 def mask_of_targets(x, key_mask):

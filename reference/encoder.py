@@ -5,7 +5,7 @@ its residual give.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import Tensor
 
@@ -32,6 +32,8 @@ class Style:
     divisor: Divisor = Divisor()  # noqa: RUF009 (frozen); of layer norms
     rms_eps: str = "inside"  # or outside: where ε of RMS norms stands
     rotary: bool = False  # queries and keys are turned by their places
+    placement: str | None = None  # of norms: sandwich, output, parallel, parallel-two; None: as norm_first says
+    attention: Member = Member()  # noqa: RUF009 (frozen); what attention has besides, with ``eps`` for its norms
 
 
 def under(weights: Weights, name: str) -> dict[str, Tensor]:
@@ -41,7 +43,7 @@ def under(weights: Weights, name: str) -> dict[str, Tensor]:
 
 
 def normed(x: Tensor, weights: Weights, name: str, style: Style) -> Tensor:
-    """Return x, (B, L, E), after the norm of that name: "norm1" and "norm2" are a layer's, "norm" is a stack's last.
+    """Return x, (B, L, E), after the norm of that name: "norm" is a stack's last, all others are a layer's.
 
     Raises KeyError where there is none, ValueError where its weight is not E wide.
 
@@ -63,15 +65,23 @@ def self_attention(x: Tensor, weights: Weights, style: Style, mask: Tensor | Non
 
     Dropout is applied twice: to the attention weights, and to what comes out.
 
-    Requirements: ENC-REACH-1, ENC-PERM-1, ENC-DROP-2.
-    Source: Vaswani et al. 2017, arXiv:1706.03762v7, sections 3.2.3 and 5.4; of the rotation, spec/rotary.md.
+    Requirements: ENC-REACH-1, ENC-PERM-1, ENC-DROP-2, ENC-GROUP-1, ENC-QK-1, ENC-QK-2.
+    Source: Vaswani et al. 2017, arXiv:1706.03762v7, sections 3.2.3 and 5.4; of the rotation, spec/rotary.md; of shared
+    heads and norms of queries and keys, spec/attention_family.md.
     """
-    own, of_heads = under(weights, "attn"), style.num_heads
-    if style.rotary:
-        out, _ = family_attention(x, x, x, own, of_heads, Member(positions="rotary"), mask, dropout=style.dropout)
-    else:
+    own, of_heads, member = under(weights, "attn"), style.num_heads, member_of(style)
+    if member == Member():
         out, _ = multi_head_attention(x, x, x, own, of_heads, mask, dropout=style.dropout)
+    else:
+        out, _ = family_attention(x, x, x, own, of_heads, member, mask, dropout=style.dropout)
     return drop(out, style.dropout)
+
+
+def member_of(style: Style) -> Member:
+    """Return which member of the attention family the layers of a style have."""
+    positions = "rotary" if style.rotary else style.attention.positions
+    eps = style.attention.qk_norm_eps if style.attention.qk_norm == "none" else style.eps
+    return replace(style.attention, positions=positions, qk_norm_eps=eps)
 
 
 def position_wise(x: Tensor, weights: Weights, style: Style) -> Tensor:
@@ -106,22 +116,70 @@ def pre_norm_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | Non
     return h + position_wise(normed(h, weights, "norm2", style), weights, style)
 
 
+def sandwich_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None) -> Tensor:
+    """Return h + norm2_out(FF(norm2(h))), (B, L, E), with h = x + norm1_out(SA(norm1(x))): norms on both sides.
+
+    Requirements: ENC-PLACE-1, ENC-PLACE-2, ENC-ORDER-1.
+    Source: Gemma 2 (arXiv:2408.00118v3), section 2.
+    """
+    attended = self_attention(normed(x, weights, "norm1", style), weights, style, mask)
+    h = x + normed(attended, weights, "norm1_out", style)
+    widened = position_wise(normed(h, weights, "norm2", style), weights, style)
+    return h + normed(widened, weights, "norm2_out", style)
+
+
+def output_norm_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None) -> Tensor:
+    """Return h + norm2(FF(h)), (B, L, E), with h = x + norm1(SA(x)): what a sublayer gives is normalized.
+
+    Requirements: ENC-PLACE-1, ENC-PLACE-2, ENC-ORDER-1.
+    Source: Liu et al. 2021, arXiv:2111.09883v2, section 3.2 (Swin V2); OLMo 2 (arXiv:2501.00656v3), section 3.
+    """
+    h = x + normed(self_attention(x, weights, style, mask), weights, "norm1", style)
+    return h + normed(position_wise(h, weights, style), weights, "norm2", style)
+
+
+def parallel_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None) -> Tensor:
+    """Return x + SA(norm1(x)) + FF(norm1(x)), (B, L, E): attention and network side by side, behind one norm.
+
+    Requirements: ENC-PLACE-1, ENC-PLACE-3.
+    Source: GPT-J, published code; Chowdhery et al. 2022, arXiv:2204.02311v5, section 2 (PaLM).
+    """
+    n = normed(x, weights, "norm1", style)
+    return x + self_attention(n, weights, style, mask) + position_wise(n, weights, style)
+
+
+def two_norm_parallel_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None) -> Tensor:
+    """Return x + SA(norm1(x)) + FF(norm2(x)), (B, L, E): side by side, each behind a norm of its own.
+
+    Requirements: ENC-PLACE-1, ENC-PLACE-3.
+    Source: Black et al. 2022, arXiv:2204.06745v1, section 2 (GPT-NeoX).
+    """
+    attended = self_attention(normed(x, weights, "norm1", style), weights, style, mask)
+    return x + attended + position_wise(normed(x, weights, "norm2", style), weights, style)
+
+
 def encoder_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None = None) -> Tensor:
     """Return the output of one layer.
 
     Shapes:
         x        (B, L, E)
-        weights  attn.*, ff.*, norm1.*, norm2.*
+        weights  attn.*, ff.*, norm1.*, and, but for "parallel", norm2.*; of "sandwich" also norm1_out.*, norm2_out.*
         mask     broadcastable to (B, H, L, L), bool, True = may attend
         out      (B, L, E)
 
     Raises KeyError where a weight is missing, ValueError or RuntimeError where the shapes do not fit.
 
     Requirements: ENC-ORACLE-1.
-    Source: as for ``post_norm_layer`` and ``pre_norm_layer``.
+    Source: as for ``post_norm_layer``, ``pre_norm_layer`` and the others.
     """
-    layer = pre_norm_layer if style.norm_first else post_norm_layer
-    return layer(x, weights, style, mask)
+    layers = {
+        "sandwich": sandwich_layer,
+        "output": output_norm_layer,
+        "parallel": parallel_layer,
+        "parallel-two": two_norm_parallel_layer,
+        None: pre_norm_layer if style.norm_first else post_norm_layer,
+    }
+    return layers[style.placement](x, weights, style, mask)
 
 
 def count_layers(weights: Weights) -> int:

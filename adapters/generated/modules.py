@@ -91,12 +91,21 @@ def without(module: nn.Module, *names: str) -> nn.Module:
 
 
 def with_eps(module: nn.Module, eps: float, *names: str) -> nn.Module:
-    """Return the module with another ε in the named sub-modules, norms that have it as an attribute."""
-    for part in map(module.get_submodule, names):
+    """Return the module with another ε in the named sub-modules, norms that have it as an attribute.
+
+    "layers.*.q_norm" names that of each layer.
+    """
+    for part in _named(module, names):
         for name in ("eps", "epsilon", "variance_epsilon"):
             if hasattr(part, name):
                 setattr(part, name, eps)
     return module
+
+
+def _named(module: nn.Module, names: tuple[str, ...]) -> list[nn.Module]:
+    """Return the sub-modules of these names, in which a star stands for a number."""
+    wanted = "|".join(re.escape(name).replace(r"\*", r"\d+") for name in names)
+    return [part for name, part in module.named_modules() if re.fullmatch(wanted, name)]
 
 
 class _InSingle:
@@ -119,10 +128,7 @@ def in_single(module: nn.Module, *names: str) -> nn.Module:
     "layers.*.norm" names that of each layer. Their inputs and outputs are of any dtype: that is how models in half
     precision keep their norms.
     """
-    wanted = "|".join(re.escape(name).replace(r"\*", r"\d+") for name in names)
-    for name, part in module.named_modules():
-        if not re.fullmatch(wanted, name):
-            continue
+    for part in _named(module, names):
         held = _InSingle()
         part.register_forward_pre_hook(held.before)
         part.register_forward_hook(held.after, always_call=True)

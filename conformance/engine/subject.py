@@ -19,8 +19,10 @@ from attnconf.conformance.worker.slopes import slopes
 _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
     "value-width": ("value-width", ("key",)),
     "weights": ("returned-weights", ("none",)),
-    "pre-norm": ("norm-order", ("post",)),
-    "post-norm": ("norm-order", ("pre",)),
+    "pre-norm": ("norm-order", ("post", "sandwich", "output", "parallel", "parallel-two")),
+    "post-norm": ("norm-order", ("pre", "sandwich", "output", "parallel", "parallel-two")),
+    "in-sequence": ("norm-order", ("parallel", "parallel-two")),
+    "two-norms": ("norm-order", ("parallel",)),
     "final-norm": ("final-norm", ("never",)),
     "no-final-norm": ("final-norm", ("always",)),
     "free-causality": ("causality", ("always",)),
@@ -65,6 +67,13 @@ _INSIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     "output-gate": ("output-gate", ("features", "heads", "any")),
 }
 
+# Likewise of the norms of an encoder's layers.
+_PLACED: dict[str, tuple[str, tuple[str, ...]]] = {
+    "placed-norms": ("norm-order", ("sandwich", "output", "parallel", "parallel-two", "any")),
+    "norms-behind": ("norm-order", ("sandwich", "output", "any")),
+    "side-by-side": ("norm-order", ("parallel", "parallel-two", "any")),
+}
+
 # Entries of a layer's configuration that a declaration fixes: (entry, convention).
 _STYLE = (
     ("norm", "norm-kind"), ("activation", "activation"), ("gated", "gated"), ("bias", "layer-bias"),
@@ -103,8 +112,8 @@ class Subject:
             return any(self.offers(part) for part in (*_DECLARED, *_INSIDE))
         if what == "plain":
             return not is_member(self.declares)
-        if what in _INSIDE:
-            convention, choices = _INSIDE[what]
+        if what in _INSIDE or what in _PLACED:
+            convention, choices = {**_INSIDE, **_PLACED}[what]
             return what in self.offered and self.choice(convention) in choices
         if what in _DECLARED and self.choice(what) == CONVENTIONS[what][0]:
             return False

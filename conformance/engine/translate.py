@@ -58,13 +58,20 @@ def telling(component: str, declares: Mapping[str, str]) -> frozenset[tuple[str,
     return frozenset((name, choice) for name, choice in declares.items() if name in names)
 
 
+def choices_of(component: str, convention: str) -> list[str]:
+    """Return the choices of a convention that are one each: "any" is several."""
+    return [choice for choice in COMPONENTS[component].choices(convention) if choice != "any"]
+
+
 def others_than(component: str, declares: Mapping[str, str]) -> list[dict[str, str]]:
     """Return every other combination of conventions, smallest first.
 
     A combination is a dict of the choices that differ from the declared (or default) ones.
     """
     names = translated(component)
-    sets = (dict(zip(names, choices, strict=True)) for choices in product(*(CONVENTIONS[name] for name in names)))
+    sets = (
+        dict(zip(names, choices, strict=True)) for choices in product(*(choices_of(component, name) for name in names))
+    )
     now = {name: declares.get(name, CONVENTIONS[name][0]) for name in names}
     differences = ({name: choice for name, choice in each.items() if choice != now[name]} for each in sets)
     return sorted((d for d in differences if d), key=len)

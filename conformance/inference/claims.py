@@ -64,6 +64,13 @@ _NAMED_ORDER = re.compile(r"pre_?(layer_?)?norm|add_?(and_?|n_?)?norm", re.IGNOR
 _SAID_ORDER = re.compile(
     r"(pre|(?<!res-)post)[- ]?(layer[- ]?)?norm|add (&|and) norm|vaswani|attention is all you need", re.IGNORECASE
 )
+_SAID_PLACEMENT = re.compile(
+    r"parallel[- _]?(attention|attn|block|layer|residual|sub-?layer|formulation|transformer|branch)|"
+    r"side by side|sandwich|"
+    r"(attention|attn|mlp|ffn?|network) (and|&|\+) (\w+ )?(attention|attn|mlp|ffn?|network) in parallel|"
+    r"gpt-?j|neox|falcon|\bpalm\b|gemma|olmo|swin|res-post-norm|norms? (of|on) (the|each) (output|branch|sub-?layer)",
+    re.IGNORECASE,
+)
 _A_SET = re.compile(
     r"\bdetr\b|object quer|(queries|targets|objects|slots) (\w+ ){0,3}set\b|set of (objects|queries|slots|boxes)|"
     r"non-?autoregressive",
@@ -186,6 +193,14 @@ def says_its_order(thing: Any) -> bool:
     return bool(
         _NAMED_ORDER.search(f"{thing.__name__}\n{source_text.code_reached(thing)}") or _SAID_ORDER.search(words)
     )
+
+
+def says_its_placement(thing: Any) -> bool:
+    """Return whether a layer says that it has its norms, or its sublayers, where others than post-norm and pre-norm do.
+
+    Only words count that are of layers: code is "parallel" for many reasons.
+    """
+    return _SAID_PLACEMENT.search("\n".join((getattr(thing, "__name__", ""), *_said_of(thing)))) is not None
 
 
 def says_log_softmax(place: Place) -> bool:

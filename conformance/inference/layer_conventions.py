@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from itertools import product
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
@@ -10,7 +11,8 @@ from attnconf.conformance.inference import language_models
 from attnconf.conformance.inference.activations import may_be_quick, says_quick
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import CONVENTION_SETS
-from attnconf.conformance.inference.layer_state import State
+from attnconf.conformance.inference.claims import says_its_order, says_its_placement
+from attnconf.conformance.inference.layer_state import ONE_NORM, SANDWICH, State
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_trace import Trace, activations
 from attnconf.conformance.inference.vocabulary import snake
@@ -18,7 +20,7 @@ from attnconf.conformance.source.source_text import code_reached
 
 DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 EPS = ("1e-05", "1e-06", "1e-12", "1e-08", "0.0001", "0.001")
-TURNS = r"(?i)rope|rotary|rotat(e|or)|freqs_?cis|view_as_complex|polar\(|theta"
+TURNS = r"(?i)rope|rotary|rotat(e|or)|freqs_?cis|inv_?freq|view_as_complex|polar\(|theta"
 HALVES = r"rotate_half|\bhalf\b|chunk\(\s*2\b|//\s*2\s*:"
 ONE_MORE = r"\b1(\.0?)?\s*\+\s*\w*\.?(weight|scale|gain|gamma|g|w)\b"
 CAUSAL_NAME = r"gpt|causal|autoregressive|language_?model|^lm_|_lm$"
@@ -36,10 +38,9 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
         for choices in product(*(CONVENTIONS[name] for name in names)):
             yield {**fixed, **dict(zip(names, choices, strict=True))}
         return
-    order = [state.norm_first, not state.norm_first]
     layered = fixed.get("norm-biases") != "no" and fixed["layer-bias"] == "yes"
     axes: list[list[dict[str, str]]] = [
-        [{"norm-order": "pre" if first else "post"} for first in order],
+        [{"norm-order": name} for name in _orders(place, text, state)],
         [{"norm-kind": kind} for kind in (("layer",) if layered else _kinds(trace))],
         [{"activation": name} for name in _activations(place, trace)],
         [{}] if "eps" in text.made.given else [{"eps": e} for e in dict.fromkeys([*_seen(trace), *EPS])],
@@ -47,6 +48,8 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
     ]
     axes.append(_divisors(trace))
     axes.append(_rotations(place))
+    if fixed.get("qk-norm-over") == "head" and len(axes[-1]) > 1:
+        axes.append([{}, {"qk-norm-place": "after"}])
     if not layered:
         one_more = re.search(ONE_MORE, code_reached(place.thing)) is not None
         axes.append([{"rms-norm-weight": w} for w in (("one-plus", "plain") if one_more else ("plain", "one-plus"))])
@@ -68,6 +71,23 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
         if declares["norm-kind"] == "layer" and _of_rms_alone(declares):
             continue
         yield _short(declares)
+
+
+def _orders(place: Place, text: LayerText, state: State) -> list[str]:
+    """Return where the norms may stand, by how many there are and whether one comes first.
+
+    What says that it is of post-norm or pre-norm order is not taken for what stands in another one.
+    """
+    usual = ["pre", "post"] if state.norm_first else ["post", "pre"]
+    if "placement" not in {entry.name for entry in fields(text.known.config)} or "norm_first" in text.made.given:
+        return usual
+    if state.norms == len(SANDWICH):
+        return ["sandwich"]
+    if says_its_order(place.thing) and not says_its_placement(place.thing):
+        return usual
+    if state.norms == len(ONE_NORM):
+        return [*usual, "parallel"]
+    return [*usual, "parallel-two" if state.norm_first else "output"]
 
 
 def _activations(place: Place, trace: Trace) -> list[str]:

@@ -198,10 +198,16 @@ def _called(
     sizes = Sizes(widths.embed, FIRST.heads, widths.head, widths.embed)
     for state in states(place.component, module, probe.parameters, trace, widths, sizes, layers):
         state = replace(state, declares={**declares, **state.declares, **ratio})
-        one = text.but(entries=state.entries, stacks=state.stacks)
+        one = text.but(entries=state.entries, stacks=state.stacks, made=_with_their_eps(made, state))
         yield _refusing(one, state), state
         if text.causal_always and not (called.causal or text.decodes):  # the order matters otherwise: tokens are mixed
             yield _refusing(one.but(causal_always=False), state), state
+
+
+def _with_their_eps(made: Construction, state: State) -> Construction:
+    """Return what gives norms of queries and keys the ε of the others, where there are such norms."""
+    names = "".join(f', "{name}"' for name in state.inner.modules)
+    return replace(made, text=f"with_eps({made.text}, config.eps{names})") if names else made
 
 
 def _filled(name: str, fill: str, component: str) -> LayerMask:

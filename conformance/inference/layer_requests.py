@@ -11,6 +11,7 @@ from torch import Tensor
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS, TokenAttentionConfig
 from attnconf.conformance.chapters.language_model.stimuli import model as language_model
 from attnconf.conformance.chapters.shared import layers as blocks
+from attnconf.conformance.chapters.shared.placements import placements
 from attnconf.conformance.chapters.transformer.stimuli import SHAPE, ids_of, model, vocabulary
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.request import Call, Request
@@ -19,6 +20,7 @@ from attnconf.conformance.inference.layer_text import LayerText
 
 FIRST = SHAPE.case("inference-1", B=2, heads=5, L=3, S=7, head_width=4, hidden=28)
 SECOND = SHAPE.case("inference-2", B=3, heads=2, L=4, S=5, head_width=6, hidden=17)
+SHARED = SHAPE.case("inference-shared", B=2, heads=6, L=4, S=5, head_width=4, hidden=28)
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,15 @@ def request(
     masks: Mapping[str, Tensor] | None = None, causal: bool = False,
 ) -> Request:  # fmt: skip
     """Return one call of a component in declared conventions."""
-    block = _block(component, tuple(sorted(declares.items())), case, layers)
+    block = block_of(component, declares, case, layers)
     if causal and hasattr(block.config, "causal"):
         block = block.with_config(causal=True)
     return block.with_inputs(**(masks or {})).asked()
+
+
+def block_of(component: str, declares: Mapping[str, str], case: Case, layers: tuple[int, int]) -> Call:
+    """Return a component in declared conventions."""
+    return _block(component, tuple(sorted(declares.items())), case, layers)
 
 
 def plain_requests(text: LayerText) -> list[Request]:
@@ -58,17 +65,21 @@ def _block(component: str, declares: tuple[tuple[str, str], ...], case: Case, la
     manner: Any = Manner(component, dict(declares))
     case = as_declared(case, manner)
     final, norm_first = blocks.endings(manner)[0], dict(declares).get("norm-order") == "pre"
+    placement = placements(manner)[0]
     known = COMPONENTS[component]
     if not known.layered:
         return _token_attention(manner, case)
     if "source" in known.attends:
         return model(manner, case, layers, norm_first)
     if known.reads_ids:
-        return language_model(manner, case, layers[0], norm_first, final)
+        return language_model(manner, case, layers[0], placement, final)
     if known.stacked:
-        stack = blocks.decoder if known.decodes else blocks.encoder
-        return stack(manner, case, norm_first, final, layers[known.decodes])
-    return (blocks.decoder_layer if known.decodes else blocks.encoder_layer)(manner, case, norm_first)
+        if known.decodes:
+            return blocks.decoder(manner, case, norm_first, final, layers[1])
+        return blocks.encoder(manner, case, placement, final, layers[0])
+    if known.decodes:
+        return blocks.decoder_layer(manner, case, norm_first)
+    return blocks.encoder_layer(manner, case, placement)
 
 
 def _token_attention(manner: Manner, case: Case) -> Call:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, product
 
 from torch import Tensor, nn
@@ -11,6 +11,7 @@ from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.transformer.stimuli import vocabulary
 from attnconf.conformance.inference import language_models
 from attnconf.conformance.inference.budgets import READINGS_OF_PARAMETERS
+from attnconf.conformance.inference.layer_members import NOTHING, Inner, inner_norms
 from attnconf.conformance.inference.layer_reading import attention_weighings, caller
 from attnconf.conformance.inference.layer_requests import FIRST
 from attnconf.conformance.inference.layer_text import Stack, after_the_first, template
@@ -21,6 +22,7 @@ from attnconf.conformance.inference.states import Weighing
 
 # The parts of one layer, in the order in which they are used: (attentions, norms).
 ENCODER, DECODER = (("attn",), ("norm1", "norm2")), (("self", "cross"), ("norm1", "norm2", "norm3"))
+ONE_NORM, SANDWICH = ("norm1",), ("norm1", "norm1_out", "norm2", "norm2_out")
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class State:
     stacks: tuple[Stack, ...]
     declares: Mapping[str, str]
     norm_first: bool
+    norms: int = 2  # of one layer of an encoder
+    inner: Inner = NOTHING  # norms of queries and keys
 
 
 @dataclass
@@ -66,7 +70,10 @@ def states(
 ) -> Iterator[State]:  # fmt: skip
     """Yield what the parameters may be, the likeliest first."""
     sides = sides_of(component, layers)
+    inner = inner_norms(module, trace.order, widths) if component in ("encoder_layer", "encoder") else NOTHING
+    trace = replace(trace, order=[name for name in trace.order if name not in inner.names])
     units = _units(module, trace, widths, sides)
+    sides = _with_norms(sides, units, component)
     real = dict(module.named_parameters())
     shapes = {n: tuple(p.shape) for n, p in real.items()}
     read = _Readings(module, parameters, units, trace, sizes)
@@ -76,7 +83,17 @@ def states(
     for i, j in islice(product(range(max(readings, 1)), range(ways)), READINGS_OF_PARAMETERS):
         attentions = [_picked(read.of(unit), i) for unit in units.attentions]
         chosen = [n[min(j, len(n) - 1)] for n in networks]
-        yield _assembled(sides, units, attentions, chosen, real, component)
+        yield _assembled(sides, units, attentions, chosen, real, component, inner)
+
+
+def _with_norms(sides: list[Side], units: Units, component: str) -> list[Side]:
+    """Return the sides of an encoder with as many norms in each layer as there are: one, two, or four."""
+    if component not in ("encoder_layer", "encoder"):
+        return sides
+    (side,) = sides
+    each = len(units.norms) // side.layers
+    norms = {1: ONE_NORM, 4: SANDWICH}.get(each, side.parts[1])
+    return [replace(side, parts=(side.parts[0], norms))]
 
 
 def _units(module: nn.Module, trace: Trace, widths: Widths, sides: Sequence[Side]) -> Units:
@@ -138,7 +155,7 @@ def _prefixed(entry: str, owner: str) -> str:
 
 def _assembled(
     sides: list[Side], units: Units, attentions: list[Weighing], networks: list[dict[str, tuple[str, tuple[str, ...]]]],
-    real: Mapping[str, Tensor], component: str,
+    real: Mapping[str, Tensor], component: str, inner: Inner,
 ) -> State:  # fmt: skip
     entries: list[str] = []
     stacks: list[Stack] = []
@@ -153,7 +170,7 @@ def _assembled(
             layer: list[str] = []
             for part in side.parts[0]:
                 if a < len(attentions):
-                    layer += [_weights(entry, part) for entry in attentions[a].state]
+                    layer += [*(_weights(entry, part) for entry in attentions[a].state), *inner.entries(a)]
                     a += 1
             if f < len(networks) and side.parts[1]:
                 layer += [
@@ -181,9 +198,10 @@ def _assembled(
         else:
             stacks.append(stack)
     entries += _tables(units, real, component)
-    declares = _declared(units, attentions, networks, norms, ended, bool(lasts), component, real)
+    own = _declared(units, attentions, networks, norms, ended, bool(lasts), component, real)
+    declares = {**own, **inner.declares}
     order = [kind for kind in units.kinds if kind in ("attention", "norm")]
-    return State(tuple(entries), tuple(stacks), declares, order[:1] == ["norm"])
+    return State(tuple(entries), tuple(stacks), declares, order[:1] == ["norm"], len(sides[0].parts[1]), inner)
 
 
 def _last_ones_last(norms: Sequence[Unit], spare: int) -> list[Unit]:

@@ -11,11 +11,12 @@ import torch
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import appearances, named
+from attnconf.conformance.chapters.shared.placements import PLACED
 from attnconf.conformance.inference import over_ids
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import LAYERS, LIKELIEST
 from attnconf.conformance.inference.building import space_for
-from attnconf.conformance.inference.claims import claims_a_set, says_its_order
+from attnconf.conformance.inference.claims import claims_a_set, says_its_order, says_its_placement
 from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.even_widths import with_even_widths
 from attnconf.conformance.inference.family import as_many
@@ -39,6 +40,7 @@ from attnconf.conformance.inference.layer_finish import (
 from attnconf.conformance.inference.layer_forms import layer_forms
 from attnconf.conformance.inference.layer_hypotheses import hypotheses
 from attnconf.conformance.inference.layer_masks import with_masks
+from attnconf.conformance.inference.layer_members import with_shared_heads
 from attnconf.conformance.inference.layer_requests import FIRST, plain_requests, request
 from attnconf.conformance.inference.layer_state import State, uncovered
 from attnconf.conformance.inference.layer_text import LayerText
@@ -146,9 +148,16 @@ class Unlike:
             return text
         return text.but(doubt=f"it is a layer of another kind, {published}")
 
+    def _placed(self) -> list[Trial[LayerText]]:
+        """Return what ran with its norms, or its sublayers, in another place than usual, where it says so of itself."""
+        if not says_its_placement(self.place.thing):
+            return []
+        placed = [trial for trial in self.prover.ran if trial.hypothesis.declares.get("norm-order") in PLACED]
+        return first_readings(placed)[:LIKELIEST]
+
     def _alike(self) -> Iterator[tuple[Trial[LayerText], str]]:
         """Yield what ran with a known mistake that gives its replies."""
-        for trial in first_readings(self.prover.ran)[:LIKELIEST]:
+        for trial in [*self._placed(), *first_readings(self.prover.ran)[:LIKELIEST]]:
             for mistake in trial.mistakes():
                 if "heads" in trial.hypothesis.made.given or not mistake.id.startswith(OF_HEADS):
                     yield trial, mistake.id
@@ -224,6 +233,7 @@ def finish(place: Place, trial: Trial[LayerText], certified: str | None) -> Boun
 
 def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str | None) -> Bound:
     """Return the binding of a text that has its masks."""
+    text = with_shared_heads(place, text) if certified == "reference" else text
     other = other_order(place, text) if "norm_first" in text.made.given else OtherOrder(False)
     if other.alike:
         text = text.but(declares={**text.declares, "norm-order": "both"})

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from attnconf.adapters import contract
 from attnconf.conformance.chapters.transformer.stimuli import SHAPE
+from attnconf.conformance.engine.translate import choices_of
 from attnconf.conformance.inference import layer_requests
 from attnconf.conformance.mutating.drawing import Calling, Numbers, Setting, words_of
 
@@ -107,7 +108,7 @@ def layers(component: str, declares: Mapping[str, Any]) -> Iterator[Setting]:
     known = contract.COMPONENTS[component]
     for i, (heads, width, hidden) in enumerate(((3, 6, 13), (4, 4, 10))):
         case = SHAPE.case(f"mutating-{i}", B=3 - i, heads=heads, L=6 + i, S=9 - i, head_width=width, hidden=hidden)
-        for order in ("post", "pre"):
+        for order in [choice for choice in choices_of(component, "norm-order") if choice != "both"]:
             for layers in ((2, 2), (1, 3)) if known.stacked else ((1, 1),):
                 made = layer_requests.request(component, {**told, "norm-order": order}, case, layers)
                 draw = Numbers(90 + i)

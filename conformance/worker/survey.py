@@ -125,21 +125,22 @@ def _wrong_signature(function: object) -> str | None:
     return None
 
 
-def wrong_declaration(declares: object) -> str | None:
+def wrong_declaration(declares: object, component: str = "") -> str | None:
     """Return words on a declaration that names no convention, or no choice of one; None where all are right."""
     if not isinstance(declares, dict):
         return f"declares must be a dict of conventions, found {type(declares).__name__}"
     for key, value in declares.items():
         if key in COMPONENTS:
-            problem = wrong_declaration(value)
+            problem = wrong_declaration(value, key)
             if problem:
                 return f"{key}: {problem}"
             continue
         if key not in CONVENTIONS:
             there_are = f"{', '.join(CONVENTIONS)}{hint(str(key), CONVENTIONS)}"
             return f"declares names {key!r}, which is no convention ({there_are})"
-        if value not in CONVENTIONS[key]:
-            return f"declares {key!r} as {value!r}, want one of {', '.join(CONVENTIONS[key])}"
+        choices = COMPONENTS[component].choices(key) if component else CONVENTIONS[key]
+        if value not in choices:
+            return f"declares {key!r} as {value!r}, want one of {', '.join(choices)}"
     return None
 
 

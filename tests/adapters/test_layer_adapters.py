@@ -14,6 +14,7 @@ from shipped import having, shipped
 from attnconf.adapters import contract, reference
 from attnconf.conformance.chapters.decoder.stimuli import SHAPE
 from attnconf.conformance.chapters.shared import layers as blocks
+from attnconf.conformance.chapters.shared.placements import placements
 from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.subject import Subject
 
@@ -91,11 +92,10 @@ def feed_forward(subject):
 def layers(subject):
     make = getattr(blocks, subject.component)
     single = subject.component.endswith("layer")
+    orders = placements(subject) if subject.component in ("encoder_layer", "encoder") else blocks.orders(subject)
     found = {
-        f"{'pre' if first else 'post'}{'' if last is None else f' {last}'}": make(
-            subject, CASE, first, *([] if last is None else [last])
-        )
-        for first in blocks.orders(subject)
+        f"{first}{'' if last is None else f' {last}'}": make(subject, CASE, first, *([] if last is None else [last]))
+        for first in orders
         for last in ([None] if single else blocks.endings(subject))
     }
     kind = subject.component.removesuffix("_layer")

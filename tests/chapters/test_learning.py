@@ -53,7 +53,7 @@ def test_the_next_word_is_the_target_where_nobody_can_know_it():
 def test_an_encoder_that_is_not_the_reference_learns():
     (case,) = LEARN
     subject = Subject(load("textbook_modules")[0], "encoder", "direct")
-    block = layers.encoder(subject, case, norm_first=True, final_norm=True)
+    block = layers.encoder(subject, case, "pre", final_norm=True)
     assert learning.accuracy_of(subject, case, block, learning.recall) >= learning.LEARNED
     assert len(subject.log) == 3  # of 401 calls: the two of the first step, and the last
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from command_line import in_process
 
-from attnconf.adapters.contract import CONVENTIONS
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import all_mutants, check_of
 from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.mutant import apply
@@ -50,7 +50,7 @@ SPOKEN = {
 VARIANTS = [
     pytest.param(component, dict(zip(names, choices, strict=True)), id=f"{component}-{'-'.join(choices)}")
     for component, names in SPOKEN.items()
-    for choices in product(*(CONVENTIONS[name] for name in names))
+    for choices in product(*(COMPONENTS[component].choices(name) for name in names))
 ]
 BYTES = {"token-kind": "byte-pair", "word-end": "none", "symbols": "bytes"}
 VARIANTS += [pytest.param(c, BYTES, id=f"{c}-bytes") for c in ("bpe_trainer", "tokenizer", "detokenizer")]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from attnconf.reference.attention_family import Member
 from attnconf.reference.encoder import Style, count_layers, encoder, encoder_layer, under
 from attnconf.reference.masks import key_padding
 
@@ -27,10 +28,20 @@ def norm(x, gain, shift):
     return np.array([g * (v - mean) / math.sqrt(variance + EPS) + s for v, g, s in zip(x, gain, shift, strict=True)])
 
 
-def attend(x, w, seen):
-    """x (L, E), seen (L, L)."""
+def of_one_length(tokens, gain):
+    """Each piece of each token that is as wide as the gain, by the root of its mean square, times the gain."""
+    pieces = tokens.reshape(len(tokens), -1, len(gain))
+    return (pieces / np.sqrt((pieces**2).mean(-1, keepdims=True) + 1e-5) * gain).reshape(tokens.shape)
+
+
+def attend(x, w, seen, shared=1, over=False):
+    """x (L, E), seen (L, L); ``shared``: heads of queries for each of keys; ``over``: these are normed."""
     q, k, v = (np.array([w[f"attn.{n}.weight"] @ t + w[f"attn.{n}.bias"] for t in x]) for n in "qkv")
     width, out = E // H, []
+    if over:
+        q, k = (of_one_length(y, w[f"attn.{n}_norm.weight"]) for n, y in (("q", q), ("k", k)))
+    own = [slice(h // shared * width, (h // shared + 1) * width) for h in range(H)]
+    k, v = (np.concatenate([y[:, at] for at in own], axis=1) for y in (k, v))
     for i in range(len(x)):
         heads = []
         for h in range(H):
@@ -46,10 +57,21 @@ def network(t, w):
     return w["ff.down.weight"] @ hidden + w["ff.down.bias"]
 
 
-def layer(x, w, seen, norm_first):
+def layer(x, w, seen, norm_first, placement=None):
     def n(i, tokens):
         return np.array([norm(t, w[f"norm{i}.weight"], w[f"norm{i}.bias"]) for t in tokens])
 
+    def f(tokens):
+        return np.array([network(t, w) for t in tokens])
+
+    if placement == "sandwich":
+        h = x + n("1_out", attend(n(1, x), w, seen))
+        return h + n("2_out", f(n(2, h)))
+    if placement == "output":
+        h = x + n(1, attend(x, w, seen))
+        return h + n(2, f(h))
+    if placement:
+        return x + attend(n(1, x), w, seen) + f(n(1 if placement == "parallel" else 2, x))
     if norm_first:
         h = x + attend(n(1, x), w, seen)
         return h + np.array([network(t, w) for t in n(2, h)])
@@ -63,7 +85,7 @@ def draw_layer(rng, before=""):
     for name, shape in shapes.items():
         weights[f"{before}{name}.weight"] = rng.normal(size=shape)
         weights[f"{before}{name}.bias"] = rng.normal(size=shape[0])
-    for name in ("norm1", "norm2"):
+    for name in ("norm1", "norm2", "norm1_out", "norm2_out"):
         weights[f"{before}{name}.weight"], weights[f"{before}{name}.bias"] = rng.normal(size=E), rng.normal(size=E)
     return weights
 
@@ -80,6 +102,37 @@ def test_a_layer_is_the_formula_token_by_token(norm_first):
     got = encoder_layer(torch.from_numpy(x), tensors(w), Style(H, norm_first), torch.from_numpy(seen)[:, None])
     want = np.stack([layer(x[b], w, seen[b], norm_first) for b in range(B)])
     np.testing.assert_allclose(got.numpy(), want, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("over", [None, "head", "width"])
+@pytest.mark.parametrize("shared", [1, H])
+def test_a_layer_with_shared_heads_and_normed_queries_is_its_formula(shared, over):
+    rng = np.random.default_rng(12)
+    w, x, seen = draw_layer(rng), rng.normal(size=(B, L, E)), rng.random((B, L, L)) < 0.6
+    seen |= np.eye(L, dtype=bool)
+    kept = E // shared
+    w |= {f"attn.{n}.{kind}": w[f"attn.{n}.{kind}"][:kept] for n in "kv" for kind in ("weight", "bias")}
+    widths = {None: (0, 0), "head": (E // H, E // H), "width": (E, kept)}[over]
+    w |= {f"attn.{n}_norm.weight": rng.normal(size=size) for n, size in zip("qk", widths, strict=True)}
+    member = Member(num_kv_heads=H // shared, qk_norm="rms" if over else "none", qk_norm_over=over or "head")
+    got = encoder_layer(torch.from_numpy(x), tensors(w), Style(H, attention=member), torch.from_numpy(seen)[:, None])
+
+    for b in range(B):
+        attended = attend(x[b], w, seen[b], shared, over)
+        h = np.array([norm(t, w["norm1.weight"], w["norm1.bias"]) for t in x[b] + attended])
+        want = [norm(t + network(t, w), w["norm2.weight"], w["norm2.bias"]) for t in h]
+        np.testing.assert_allclose(got[b].numpy(), np.array(want), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("placement", ["sandwich", "output", "parallel", "parallel-two"])
+def test_a_layer_with_its_norms_elsewhere_is_its_formula(placement):
+    rng = np.random.default_rng(11)
+    w, x, seen = draw_layer(rng), rng.normal(size=(B, L, E)), rng.random((B, L, L)) < 0.6
+    seen |= np.eye(L, dtype=bool)
+    style = Style(H, placement=placement)
+    got = encoder_layer(torch.from_numpy(x), tensors(w), style, torch.from_numpy(seen)[:, None])
+    want = np.stack([layer(x[b], w, seen[b], False, placement) for b in range(B)])
+    np.testing.assert_allclose(got.numpy(), want, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("norm_first", [False, True])

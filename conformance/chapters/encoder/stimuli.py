@@ -12,12 +12,12 @@ from attnconf.conformance.chapters.shared.layers import (
     Weights,
     absent,
     endings,
-    orders,
     padding,
     run,
     style_of,
     with_gradients,
 )
+from attnconf.conformance.chapters.shared.placements import behind, placement_of, placements
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.error_budget import error_budget, worst
 from attnconf.conformance.engine.evidence import SINGLE, SINGLE_SOURCE, Measure, Unsupported, close
@@ -39,6 +39,9 @@ USUAL = (
     SHAPE.case("encoder-2", B=3, heads=2, L=6, head_width=8, hidden=7),
 )
 ONE = USUAL[:1]
+SHARED = (  # neither the number of shared heads nor that of those that share one is 1
+    SHAPE.case("encoder-shared-1", B=2, heads=6, L=5, head_width=4, hidden=13),
+)
 EDGES = (
     SHAPE.case("encoder-one-token-1", B=3, heads=2, L=1, head_width=4, hidden=5),
     SHAPE.case("encoder-one-sample-2", B=1, heads=3, L=5, head_width=4, hidden=11),
@@ -59,7 +62,7 @@ Evidence = Iterator[Measure]
 ATTENTION, NETWORK = "attn.out", "ff.down"  # the last linear layers of the two sublayers
 _SPOKEN = ("norm-kind", "activation", "gated", "layer-bias", "causality", "final-norm", "attention-scale",
            "rms-norm-weight", "glu-activated", "eps", "layer-norm-variance", "layer-norm-eps",
-           "rms-norm-eps", "rotary-inside")  # fmt: skip
+           "rms-norm-eps", "rotary-inside", "qk-norm", "qk-norm-over", "qk-norm-place")  # fmt: skip
 
 
 # -- what is asked
@@ -74,33 +77,35 @@ def declared(subject: Subject) -> str:
     return f"{subject.component} {[subject.choice(convention) for convention in _SPOKEN]}"
 
 
-def one_layer(subject: Subject, case: Case, norm_first: bool) -> Call:
+def one_layer(subject: Subject, case: Case, placement: str) -> Call:
     """Return a layer, or a stack of one."""
     if is_stack(subject):
-        return layers.encoder(subject, case, norm_first, endings(subject)[0], layers=1)
-    return layers.encoder_layer(subject, case, norm_first)
+        return layers.encoder(subject, case, placement, endings(subject)[0], layers=1)
+    return layers.encoder_layer(subject, case, placement)
 
 
-def whole(subject: Subject, case: Case, norm_first: bool) -> Call:
+def whole(subject: Subject, case: Case, placement: str) -> Call:
     """Return a layer, or a stack of two, with a last norm where the subject can have one."""
     if is_stack(subject):
-        return layers.encoder(subject, case, norm_first, endings(subject)[-1], layers=2)
-    return layers.encoder_layer(subject, case, norm_first)
+        return layers.encoder(subject, case, placement, endings(subject)[-1], layers=2)
+    return layers.encoder_layer(subject, case, placement)
 
 
-def three_layers(subject: Subject, case: Case, norm_first: bool) -> Call:
-    return layers.encoder(subject, case, norm_first, endings(subject)[0], layers=3)
+def three_layers(subject: Subject, case: Case, placement: str) -> Call:
+    return layers.encoder(subject, case, placement, endings(subject)[0], layers=3)
 
 
 def each(subject: Subject, case: Case, build: Callable[..., Call] = one_layer) -> Iterator[tuple[str, Call]]:
-    """Yield what is built, once in every order that the subject has, with the order's name."""
-    for norm_first in orders(subject):
-        name = f"{build.__name__} {norm_first} {declared(subject)}"
-        yield order_name(norm_first), case.once(name, lambda n=norm_first: build(subject, case, n))  # type: ignore[misc]
+    """Yield what is built, once with the norms in every place that the subject has, with the place's name."""
+    for placement in placements(subject):
+        name = f"{build.__name__} {placement} {declared(subject)}"
+        yield order_name(placement), case.once(name, lambda p=placement: build(subject, case, p))  # type: ignore[misc]
 
 
-def order_name(norm_first: bool) -> str:
-    return "pre-norm" if norm_first else "post-norm"
+def order_name(placement: str) -> str:
+    """Return how a place of norms is called in messages."""
+    names = {"post": "post-norm", "pre": "pre-norm", "output": "output norm", "parallel-two": "parallel, two norms"}
+    return names.get(placement, placement)
 
 
 def parts(block: Call, *names: str) -> Weights:
@@ -171,6 +176,12 @@ def loud(block: Call) -> Call:
     return block.with_weights({name: 40 * w for name, w in parts(block, "attn.k").items()})
 
 
+def unshifted(block: Call) -> Call:
+    """Return the block without shifts in the norms of what sublayers give, which are there when these give nothing."""
+    shifts = {n: w for n, w in parts(block, *behind(block.config)).items() if n.endswith(".bias")}
+    return block.with_weights({name: torch.zeros_like(w) for name, w in shifts.items()})
+
+
 # -- closed forms
 
 
@@ -185,6 +196,17 @@ def normed(subject: Subject, block: Call, x: Tensor, *names: str) -> Tensor:
 def ended(subject: Subject, block: Call, x: Tensor) -> Tensor:
     """Return x after the stack's last norm, where the block has one."""
     return normed(subject, block, x, "norm") if "norm.weight" in block.weights else x
+
+
+def left_alone(subject: Subject, block: Call, x: Tensor) -> Tensor:
+    """Return what is left of x where no sublayer gives anything: its norms, or x and the shifts of norms behind."""
+    stacked = hasattr(block.config, "num_layers")
+    for under_ in [f"layers.{i}." for i in range(block.config.num_layers)] if stacked else [""]:
+        if placement_of(block.config) == "post":
+            x = normed(subject, block, x, f"{under_}norm1", f"{under_}norm2")
+        for name in behind(block.config):
+            x = x + block.weights.get(f"{under_}{name}.bias", 0.0)
+    return x
 
 
 def attended_alone(block: Call, x: Tensor) -> Tensor:

@@ -21,7 +21,8 @@ _PARTS = {
 
 def expressible(config: Any) -> bool:
     """Return whether torch has layers of this configuration."""
-    return papers_norm(config) and config.norm == "layer" and config.activation in _ACTIVATIONS and not config.gated
+    torchs = config.norm == "layer" and config.placement is None
+    return papers_norm(config) and torchs and config.activation in _ACTIVATIONS and not config.gated
 
 
 def layer_state(weights: Weights, under: str = "", name: str = "") -> dict[str, Tensor]:

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import LanguageModelConfig
-from attnconf.conformance.chapters.shared.layers import BIAS, endings, orders, shape, style_of
+from attnconf.conformance.chapters.shared.layers import BIAS, endings, shape, style_of
 from attnconf.conformance.chapters.shared.layers import encoder as stack
+from attnconf.conformance.chapters.shared.placements import ORDERS, placements
 from attnconf.conformance.chapters.transformer.stimuli import encoded, ids_of, plain_norms, silent, vocabulary
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.request import Call
@@ -43,6 +44,12 @@ def positions_of(subject: Subject) -> tuple[str, ...]:
     return POSITIONS if choice == "any" else (choice,)
 
 
+def orders(subject: Subject) -> list[str]:
+    """Return the places of norms that the subject has, of those that all know, if it has one of these."""
+    found = placements(subject)
+    return [name for name in found if name in ORDERS] or list(found)
+
+
 def ties(subject: Subject) -> tuple[str, ...]:
     """Return the values of ``tying`` that the subject has; with one side only, "all" means the same as "head"."""
     choice = subject.choice("tying")
@@ -64,12 +71,17 @@ def cap_of(subject: Subject) -> float | None:
 
 
 def model(
-    subject: Subject, case: Case, layers: int = 1, norm_first: bool | None = None, final_norm: bool | None = None,
+    subject: Subject, case: Case, layers: int = 1, placement: str = "", final_norm: bool | None = None,
     tying: str = "", positions: str = "",
 ) -> Call:  # fmt: skip
     """Return a model in the subject's manner; of what it has several of, the first unless told otherwise."""
-    order = orders(subject)[0] if norm_first is None else norm_first
-    block = stack(subject, case, order, endings(subject)[0] if final_norm is None else final_norm, layers)
+    block = stack(
+        subject,
+        case,
+        placement or orders(subject)[0],
+        endings(subject)[0] if final_norm is None else final_norm,
+        layers,
+    )
     style = {name: value for name, value in asdict(block.config).items() if name != "causal"}
     config = LanguageModelConfig(
         **style, vocab_size=vocabulary(case), positions=positions or positions_of(subject)[0],
@@ -103,8 +115,8 @@ def models(subject: Subject, case: Case, layers: int = 1) -> list[Call]:
     """Return a model of each kind of positions and, beside the first, of each order of norms and each tying."""
     first, order, ending = positions_of(subject)[0], orders(subject)[-1], endings(subject)[-1]
     found = [model(subject, case, layers, order, ending, positions=kind) for kind in positions_of(subject)]
-    if len(orders(subject)) > 1:
-        found.append(model(subject, case, layers, False, endings(subject)[0], positions=first))
+    others = [name for name in placements(subject) if name != order]
+    found += [model(subject, case, layers, name, endings(subject)[0], positions=first) for name in others]
     return found + [model(subject, case, layers, order, ending, tying, first) for tying in ties(subject)[1:]]
 
 

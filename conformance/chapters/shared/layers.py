@@ -18,6 +18,8 @@ from attnconf.adapters.contract import (
     EncoderDecoderConfig,
     EncoderLayerConfig,
 )
+from attnconf.conformance.chapters.shared.members import entries_of_encoders, inside, with_member
+from attnconf.conformance.chapters.shared.placements import norms_of, placed
 from attnconf.conformance.engine.case import REGIMES, Case, Shape
 from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.request import Call, Reply
@@ -96,8 +98,8 @@ def with_gradients(
 
 
 def orders(subject: Subject) -> tuple[bool, ...]:
-    """Return the values of ``norm_first`` that the subject has."""
-    return {"both": (False, True), "post": (False,), "pre": (True,)}[subject.choice("norm-order")]
+    """Return the values of ``norm_first`` that a decoder or a model has."""
+    return {"post": (False,), "pre": (True,)}.get(subject.choice("norm-order"), (False, True))
 
 
 def endings(subject: Subject) -> tuple[bool, ...]:
@@ -106,9 +108,13 @@ def endings(subject: Subject) -> tuple[bool, ...]:
 
 
 def manner(subject: Subject, norm_first: bool) -> dict[str, Any]:
-    """Return the entries of a configuration that say what is declared."""
+    """Return the entries of a configuration that say what is declared, for one value of ``norm_first``."""
+    return {"norm_first": norm_first, **manner_besides(subject)}
+
+
+def manner_besides(subject: Subject) -> dict[str, Any]:
+    """Return those entries without the place of the norms."""
     return {
-        "norm_first": norm_first,
         "norm": subject.choice("norm-kind"),
         "activation": subject.choice("activation"),
         "gated": subject.choice("gated") == "yes",
@@ -122,8 +128,8 @@ def manner(subject: Subject, norm_first: bool) -> dict[str, Any]:
 def style_of(config: Any) -> Style:
     """Return the reference's style of a layer, stack or model; without dropout."""
     norms, divided = (config.norm_first, config.norm, config.eps), Divisor(config.norm_variance, config.norm_eps)
-    turned = getattr(config, "rotary", False)  # a decoder's layers have no such choice
-    return Style(config.num_heads, *norms, config.activation, 0.0, divided, config.rms_eps, turned)
+    besides = entries_of_encoders(config) if hasattr(config, "placement") else {}
+    return Style(config.num_heads, *norms, config.activation, 0.0, divided, config.rms_eps, **besides)
 
 
 def papers_norm(config: Any) -> bool:
@@ -194,9 +200,11 @@ def draw_norm(case: Case, name: str, config: Any) -> Weights:
 
 def encoder_layer_weights(case: Case, config: Any, under: str = "") -> Weights:
     """Return the weights of an encoder layer; ``under`` ends with a point."""
-    weights = draw_attention(case, f"{under}attn", config.bias)
+    weights = with_member(case, config, draw_attention(case, f"{under}attn", config.bias), f"{under}attn")
     weights |= draw_feed_forward(case, f"{under}ff", config.gated, config.bias)
-    return weights | draw_norm(case, f"{under}norm1", config) | draw_norm(case, f"{under}norm2", config)
+    for name in norms_of(config):
+        weights |= draw_norm(case, f"{under}{name}", config)
+    return weights
 
 
 def decoder_layer_weights(case: Case, config: Any, under: str = "") -> Weights:
@@ -224,18 +232,16 @@ def memory_of(case: Case) -> Tensor:
     return case.draw("memory", case.B, case.S, case.width)
 
 
-def encoder_layer(subject: Subject, case: Case, norm_first: bool) -> Call:
-    """Return an encoder layer in the subject's manner."""
-    width = case.width
-    config = EncoderLayerConfig(
-        width, case.heads, case.hidden, **manner(subject, norm_first), causal=causality(subject)
-    )
+def encoder_layer(subject: Subject, case: Case, placement: str) -> Call:
+    """Return an encoder layer in the subject's manner, its norms in this place."""
+    style = {**manner_besides(subject), **placed(placement), **inside(subject)}
+    config = EncoderLayerConfig(case.width, case.heads, case.hidden, **style, causal=causality(subject))
     return call_of(subject, config, encoder_layer_weights(case, config), {"x": inputs_of(case)})
 
 
-def encoder(subject: Subject, case: Case, norm_first: bool, final_norm: bool, layers: int = 2) -> Call:
-    """Return an encoder in the subject's manner."""
-    width, style = case.width, manner(subject, norm_first)
+def encoder(subject: Subject, case: Case, placement: str, final_norm: bool, layers: int = 2) -> Call:
+    """Return an encoder in the subject's manner, the norms of its layers in this place."""
+    width, style = case.width, {**manner_besides(subject), **placed(placement), **inside(subject)}
     config = EncoderConfig(
         width, case.heads, case.hidden, **style, causal=causality(subject), num_layers=layers, final_norm=final_norm
     )

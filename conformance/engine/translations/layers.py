@@ -30,6 +30,14 @@ def rotation(choice: Choice) -> dict[str, Any]:
     return {} if choice("rotary-inside") == "none" else {"rotary": True}
 
 
+def placement(config: Any, order: str) -> dict[str, Any]:
+    """Return the entries of a layer's configuration that say where its norms stand; none where it may say so itself."""
+    if order in ("both", "any"):
+        return {}
+    other = {} if not hasattr(config, "placement") else {"placement": None if order in ("post", "pre") else order}
+    return {"norm_first": order == "pre", **other}
+
+
 def eps_in_code(choice: str, dtype: torch.dtype) -> float:
     """Return the ε that a declared choice of ``eps`` stands for: a number, or that of the dtype of the computation."""
     return torch.finfo(torch.promote_types(dtype, torch.float32)).eps if choice == "dtype" else float(choice)
@@ -77,32 +85,40 @@ def feed_forward(build: Build, choice: Choice) -> Build:
     return component
 
 
+def one_plus_here(part: str, kind: str, config: Any, qk_norm: str) -> bool:
+    """Return whether a weight is the gain of an RMS norm: of a layer's own norms, or of queries and keys."""
+    own = config.norm == "rms" and part.startswith("norm")
+    return kind == "weight" and (own or (qk_norm == "rms" and part in ("q_norm", "k_norm")))
+
+
 def layer_weights(weights: Weights, config: Any, choice: Choice) -> dict[str, Tensor]:
     """Translate the weights of layers in the declared conventions into weights for the reference's layers."""
     width = config.embed_dim // config.num_heads
     query = math.sqrt(width) if choice("attention-scale") == "none" else 1.0
-    one_plus = choice("rms-norm-weight") == "one-plus" and config.norm == "rms"
+    qk_norm = getattr(config, "qk_norm", "none")
+    scaled = "q" if qk_norm == "none" else "q_norm"  # which a norm would undo of its projection
     halves = hasattr(config, "rotary") and choice("rotary-inside") == "half"
     swapped = {"up": "gate", "gate": "up"} if choice("glu-activated") == "up" and config.gated else {}
     translated = {}
     for name, weight in weights.items():
         *above, part, kind = name.split(".")
-        if part in ("q", "k") and halves:
+        if part in ("q", "k", "q_norm", "k_norm") and halves:
             weight = neighbouring(weight, width)
-        if part == "q":
-            weight = query * weight
-        elif part.startswith("norm") and one_plus:
+        if one_plus_here(part, kind, config, qk_norm) and choice("rms-norm-weight") == "one-plus":
             weight = one_more(weight)
+        if part == scaled:
+            weight = query * weight
         translated[".".join([*above, swapped.get(part, part), kind])] = weight
     return translated
 
 
 def layer(build: Build, choice: Choice) -> Build:
     """Translate layers and stacks: the place of their norms, what these divide by, rotation, and their weights."""
-    orders = {"both": {}, "post": {"norm_first": False}, "pre": {"norm_first": True}}[choice("norm-order")]
 
     def component(config: Any, weights: Any) -> Forward:
         turned = rotation(choice) if hasattr(config, "rotary") else {}
-        return build(replace(config, **orders, **divisors(choice), **turned), layer_weights(weights, config, choice))
+        orders = placement(config, choice("norm-order"))
+        config = replace(config, **orders, **divisors(choice), **turned)
+        return build(config, layer_weights(weights, config, choice))
 
     return component

@@ -4,4 +4,15 @@ A law of one layer is judged on a layer, and, where the component is a stack, on
 and sublayer that the subject has.
 """
 
-SECTIONS = ("layer", "padding", "stack", "modes", "together", "configuration", "precision", "learning")
+SECTIONS = (
+    "layer",
+    "placement",
+    "members",
+    "padding",
+    "stack",
+    "modes",
+    "together",
+    "configuration",
+    "precision",
+    "learning",
+)

@@ -18,9 +18,11 @@ from attnconf.conformance.chapters.encoder.stimuli import (
     renewed,
     silenced,
     trailing,
+    unshifted,
     whole,
 )
 from attnconf.conformance.chapters.shared.layers import causality, run
+from attnconf.conformance.chapters.shared.placements import BEFORE, PARALLEL, behind, placement_of
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import SEMANTIC, Failure, Unsupported, close, holds, identical
 from attnconf.conformance.engine.request import Call
@@ -43,7 +45,7 @@ def after_another_mask(subject: Subject, case: Case, block: Call, what: str) -> 
 
 @requirement("ENC-PRE-1", stimuli.ONE, stimuli.EDGES)
 def a_pre_norm_layer_that_adds_nothing_is_the_identity(subject: Subject, case: Case) -> Evidence:
-    block = silenced(case, one_layer(subject, case, norm_first=True), ATTENTION, NETWORK)
+    block = silenced(case, one_layer(subject, case, "pre"), ATTENTION, NETWORK)
     got, x = run(subject, block).out, block.inputs["x"]
     what = "pre-norm: out with zeros in attn.out and ff.down, against "
     if "norm.weight" in block.weights:
@@ -54,7 +56,7 @@ def a_pre_norm_layer_that_adds_nothing_is_the_identity(subject: Subject, case: C
 
 @requirement("ENC-POST-1", stimuli.ONE, stimuli.EDGES)
 def a_post_norm_layer_that_adds_nothing_norms_twice(subject: Subject, case: Case) -> Evidence:
-    block = silenced(case, one_layer(subject, case, norm_first=False), ATTENTION, NETWORK)
+    block = silenced(case, one_layer(subject, case, "post"), ATTENTION, NETWORK)
     block = block.with_weights({name.replace("norm1", "norm2"): w for name, w in parts(block, "norm1").items()})
     norm = f"{first_layer(block)}norm1"
     want = ended(subject, block, normed(subject, block, block.inputs["x"], norm, norm))
@@ -64,28 +66,33 @@ def a_post_norm_layer_that_adds_nothing_norms_twice(subject: Subject, case: Case
 
 @requirement("ENC-NORM-1", stimuli.ONE)
 def each_sublayer_has_its_own_norm(subject: Subject, case: Case) -> Evidence:
-    """In pre-norm order the norm of a silent sublayer has no effect; in post-norm order they stand in this order."""
+    """In post-norm order they stand in this order; else those of a silent sublayer have no effect, but for shifts."""
     for what, block in each(subject, case):
-        if block.config.norm_first:
-            for silent, idle in ((ATTENTION, "norm1"), (NETWORK, "norm2")):
-                alone = silenced(case, block, silent)
-                other = {name: w.roll(1) for name, w in parts(block, idle).items()}
-                text = f"{what}: out with other weights in {idle} and zeros in {silent}"
-                yield close(run(subject, alone.with_weights(other)).out, run(subject, alone).out, text)
-        else:
+        if placement_of(block.config) == "post":
             names = (f"{first_layer(block)}norm1", f"{first_layer(block)}norm2")
             want = ended(subject, block, normed(subject, block, block.inputs["x"], *names))
             got = run(subject, silenced(case, block, ATTENTION, NETWORK)).out
             yield close(got, want, f"{what}: out with zeros in attn.out and ff.down, against norm2(norm1(x)),")
+        elif placement_of(block.config) != "parallel":
+            block = unshifted(block)
+            for silent, idle in ((ATTENTION, ("norm1", "norm1_out")), (NETWORK, ("norm2", "norm2_out"))):
+                alone = silenced(case, block, silent)
+                other = {name: w.roll(1) for name, w in parts(block, *idle).items()}
+                text = f"{what}: out with other weights in {idle[0]} and zeros in {silent}"
+                yield close(run(subject, alone.with_weights(other)).out, run(subject, alone).out, text)
 
 
 @requirement("ENC-ORDER-1", stimuli.ONE)
 def the_network_gets_the_sum_of_input_and_attention(subject: Subject, case: Case) -> Evidence:
     """A token that is alone attends to itself, so what attention gives is known."""
     for what, block in each(subject, case):
-        x = block.inputs["x"][:, :1]
-        attending = normed(subject, block, x, f"{first_layer(block)}norm1") if block.config.norm_first else x
-        summed = x + attended_alone(block, attending)
+        if placement_of(block.config) in PARALLEL:
+            continue
+        block, x, under = unshifted(block), block.inputs["x"][:, :1], first_layer(block)
+        before = (f"{under}norm1",) * (placement_of(block.config) in BEFORE)
+        after = [f"{under}{name}" for name in behind(block.config)[:1]]
+        attended = attended_alone(block, normed(subject, block, x, *before))
+        summed = x + normed(subject, block, attended, *after)
         want = run(subject, silenced(case, block, ATTENTION).with_inputs(x=summed)).out
         got = run(subject, block.with_inputs(x=x)).out
         yield close(got, want, f"{what}: out of a token alone, against that of x + attention with zeros in attn.out,")

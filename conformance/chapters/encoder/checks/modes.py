@@ -3,7 +3,16 @@
 import torch
 
 from attnconf.conformance.chapters.encoder import stimuli
-from attnconf.conformance.chapters.encoder.stimuli import ATTENTION, NETWORK, Evidence, each, silenced, trailing, whole
+from attnconf.conformance.chapters.encoder.stimuli import (
+    ATTENTION,
+    NETWORK,
+    Evidence,
+    each,
+    silenced,
+    trailing,
+    unshifted,
+    whole,
+)
 from attnconf.conformance.chapters.shared.layers import run
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import SINGLE, SINGLE_SOURCE, Measure, close, holds
@@ -38,6 +47,7 @@ def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
 def dropout_takes_what_is_added_and_not_the_residual(subject: Subject, case: Case) -> Evidence:
     """At a probability of nearly 1 nothing is added; a layer without dropout adds everything."""
     for what, block in each(subject, case):
+        block = unshifted(block)  # the norm may stand before the dropout, and behind it
         trained = run(subject, block.with_config(dropout=ALL_BUT_NONE, training=True), seed=1).out
         if torch.equal(trained, run(subject, block).out):
             yield Measure()

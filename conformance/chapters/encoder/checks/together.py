@@ -14,7 +14,8 @@ from attnconf.conformance.chapters.encoder.stimuli import (
 )
 from attnconf.conformance.chapters.encoder.torch_layers import encoder_in_torch, expressible
 from attnconf.conformance.chapters.shared import layers as blocks
-from attnconf.conformance.chapters.shared.layers import endings, masked_if_taken, orders
+from attnconf.conformance.chapters.shared.layers import endings, masked_if_taken
+from attnconf.conformance.chapters.shared.placements import placements
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
@@ -28,9 +29,9 @@ def outputs_and_gradients_of_a_layer_are_those_of_the_formula(subject: Subject, 
 
 @requirement("ENC-ORACLE-2", stimuli.ONE)
 def outputs_and_gradients_of_a_stack_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
-    for norm_first, final_norm in product(orders(subject), endings(subject)):
-        block = blocks.encoder(subject, case, norm_first, final_norm, 2)
-        what = f"{order_name(norm_first)}, {'with a' if final_norm else 'no'} last norm"
+    for placement, final_norm in product(placements(subject), endings(subject)):
+        block = blocks.encoder(subject, case, placement, final_norm, 2)
+        what = f"{order_name(placement)}, {'with a' if final_norm else 'no'} last norm"
         yield from compare_all(subject, case, block, in_formula, what)
 
 

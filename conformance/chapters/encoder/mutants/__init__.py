@@ -5,6 +5,8 @@ SECTIONS = (
     "call",
     "residuals",
     "sublayers",
+    "placement",
+    "members",
     "attention",
     "padding",
     "stack",

@@ -227,7 +227,8 @@ norm_forgotten = Mutant(
 
 
 def normed_by_the_other(x, weights, name, style):
-    return normed(x, weights, {"norm1": "norm2", "norm2": "norm1"}.get(name, name), style)
+    other = {"norm1": "norm2", "norm2": "norm1"}.get(name, name)
+    return normed(x, weights, other if f"{other}.weight" in weights else name, style)
 
 
 swapped_norms = Mutant(

@@ -14,6 +14,7 @@ from attnconf.conformance.chapters.language_model.checks.shared import (
 )
 from attnconf.conformance.chapters.language_model.stimuli import CAP, model, ties, uncapped, wanted
 from attnconf.conformance.chapters.shared.layers import endings, run, style_of
+from attnconf.conformance.chapters.shared.placements import placement_of
 from attnconf.conformance.chapters.transformer.checks.shared import with_gradients
 from attnconf.conformance.chapters.transformer.stimuli import plain_norms
 from attnconf.conformance.engine.case import Case
@@ -34,7 +35,7 @@ def a_logit_is_a_product_with_the_row_of_its_id(subject: Subject, case: Case) ->
     name, weight = "head.weight", block.weights["head.weight"]
     got, want = (uncapped(block, run(subject, b).out) for b in (block.with_weights({name: -2 * weight}), block))
     yield close(got, -2 * want, "logits with the head times -2, against logits times -2,")
-    if not free or (block.config.norm_first and not block.config.final_norm):
+    if not free or not (block.config.final_norm or placement_of(block.config) == "post"):
         return
     reading = torch.eye(*weight.shape).to(weight)
     token = uncapped(block, run(subject, block.with_weights({**plain_norms(subject, block), name: reading})).out)

@@ -4,8 +4,9 @@ import torch
 
 from attnconf.conformance.chapters.language_model import stimuli
 from attnconf.conformance.chapters.language_model.checks.shared import Evidence, most, without_bias
-from attnconf.conformance.chapters.language_model.stimuli import model, uncapped
-from attnconf.conformance.chapters.shared.layers import endings, orders, run
+from attnconf.conformance.chapters.language_model.stimuli import model, orders, uncapped
+from attnconf.conformance.chapters.shared.layers import endings, run
+from attnconf.conformance.chapters.shared.placements import behind
 from attnconf.conformance.chapters.transformer.checks.layers import parts
 from attnconf.conformance.chapters.transformer.stimuli import gain
 from attnconf.conformance.engine.case import Case
@@ -29,7 +30,7 @@ def every_part_of_every_layer_has_an_effect(subject: Subject, case: Case) -> Evi
 def with_a_last_norm_the_head_reads_what_it_gives(subject: Subject, case: Case) -> Evidence:
     """Where its gain is 0 that is its shift."""
     for order in orders(subject):
-        block = without_bias(model(subject, case, norm_first=order, final_norm=True))
+        block = without_bias(model(subject, case, placement=order, final_norm=True))
         weight = block.weights["norm.weight"]
         shift = block.weights.get("norm.bias", torch.zeros_like(weight))
         out = run(subject, block.with_weights({"norm.weight": gain(subject, weight, 0.0)})).out
@@ -41,8 +42,9 @@ def with_a_last_norm_the_head_reads_what_it_gives(subject: Subject, case: Case) 
 def without_one_it_reads_what_the_last_layer_gives(subject: Subject, case: Case) -> Evidence:
     """Then the logits are linear in what is added, or multiplied, last."""
     order = orders(subject)[-1]
-    block = model(subject, case, norm_first=order, final_norm=False)
-    last = "layers.0." + ("ff.down." if order else "norm2.")
+    block = model(subject, case, placement=order, final_norm=False)
+    norms = ("norm2",) if order == "post" else behind(block.config)
+    last = f"layers.0.{norms[-1] if norms else 'ff.down'}."
     own = {name: w for name, w in block.weights.items() if name.startswith(last)}
     of = [block.with_weights({n: k * w for n, w in own.items()}) for k in (0, 1, 2)]
     none, once, twice = (uncapped(block, run(subject, b).out) for b in of)

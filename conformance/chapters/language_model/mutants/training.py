@@ -1,8 +1,9 @@
 """Ways to get a language model wrong: training."""
 
+from dataclasses import replace
+
 from attnconf.adapters import reference as adapter
 from attnconf.conformance.engine.mutant import Mutant
-from attnconf.reference import encoder as encoders
 from attnconf.reference import language_model
 
 table_detached = Mutant(
@@ -35,16 +36,7 @@ dropout_always = Mutant(
     breaks={"LM-DROP-1"},
     hint="call eval(), and pass training=self.training to functions",
     replace={
-        adapter.style_of: lambda config: encoders.Style(
-            config.num_heads,
-            config.norm_first,
-            config.norm,
-            config.eps,
-            config.activation,
-            config.dropout,
-            adapter.divisor_of(config),
-            config.rms_eps,
-        ),
+        adapter.style_of: lambda config: replace(adapter.style_of(config), dropout=config.dropout),
     },
     source="nanoGPT PR #240",
 )

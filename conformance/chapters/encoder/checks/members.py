@@ -1,0 +1,64 @@
+"""Checks of the chapter spec/encoder.md: shared heads, and norms of queries and keys, within layers."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+
+from attnconf.conformance.chapters.attention_family.checks.shared import kinds
+from attnconf.conformance.chapters.encoder import stimuli
+from attnconf.conformance.chapters.encoder.stimuli import Evidence, compare_all, in_formula, is_stack, parts, whole
+from attnconf.conformance.chapters.shared import layers as blocks
+from attnconf.conformance.chapters.shared.layers import run
+from attnconf.conformance.chapters.shared.members import repeated, sharing
+from attnconf.conformance.chapters.shared.placements import placements
+from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.evidence import SINGLE, SINGLE_SOURCE, close
+from attnconf.conformance.engine.request import Call
+from attnconf.conformance.engine.requirement import requirement
+from attnconf.conformance.engine.subject import Subject
+
+LONG, LONGER = 32.0, 256.0
+
+
+def normalizing(subject: Subject, case: Case) -> Iterator[tuple[str, Call]]:
+    """Yield a layer, or a stack of two, with each norm of queries and keys that the subject is asked for, and its name.
+
+    Where queries and keys are turned, the norm stands before the rotation and behind it.
+    """
+    plain = whole(subject, case, placements(subject)[-1])
+    places = kinds(subject, "qk-norm-place")
+    for kind, over, place in product(kinds(subject, "qk-norm"), kinds(subject, "qk-norm-over"), places):
+        config = replace(plain.config, qk_norm=kind, qk_norm_over=over, qk_norm_place=place)
+        if place == "after" and over == "head":
+            config = replace(config, rotary=True)
+        draw = blocks.encoder_layer_weights
+        weights = blocks.stack_weights(case, config, 2, draw) if is_stack(subject) else draw(case, config)
+        yield f"a {kind} norm over the {over}", replace(plain, config=config, weights=weights)
+
+
+@requirement("ENC-GROUP-1", stimuli.SHARED)
+def shared_heads_are_copies_side_by_side(subject: Subject, case: Case) -> Evidence:
+    block = whole(subject, case, placements(subject)[-1])
+    for kept in sorted({kept for kept in (1, 2, 3) if case.heads % kept == 0}):
+        shared = sharing(block, kept)
+        want = run(subject, repeated(shared)).out
+        what = f"out of {case.heads} heads that share {kept} of keys and values, against copies side by side,"
+        yield close(run(subject, shared).out, want, what)
+
+
+@requirement("ENC-QK-1", stimuli.ONE)
+def the_length_of_queries_and_keys_has_no_effect(subject: Subject, case: Case) -> Evidence:
+    """Of queries and keys so long that ε is nothing, and so alike that longer ones would matter."""
+    for what, block in normalizing(subject, case.but(regime="uniform")):
+        for name in ("attn.q", "attn.k"):
+            long, longer = (
+                block.with_weights({n: factor * w for n, w in parts(block, name).items()}) for factor in (LONG, LONGER)
+            )
+            text = f"{what}: out with {LONGER:g} times {name}, against {LONG:g} times,"
+            yield close(run(subject, longer).out, run(subject, long).out, text, bound=SINGLE, source=SINGLE_SOURCE)
+
+
+@requirement("ENC-QK-2", stimuli.ONE)
+def normalized_queries_and_keys_give_what_the_formula_gives(subject: Subject, case: Case) -> Evidence:
+    for what, block in normalizing(subject, case):
+        yield from compare_all(subject, case, block, in_formula, what)

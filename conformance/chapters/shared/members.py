@@ -1,0 +1,70 @@
+"""Members of the attention family inside the layers of an encoder: what is declared, and the weights of their parts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor
+
+from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.request import Call
+from attnconf.conformance.engine.subject import Subject
+from attnconf.reference.attention_family import Member
+
+SPREAD = 0.5  # standard deviation of a gain and of a shift
+ENTRIES = {"qk-norm": "qk_norm", "qk-norm-over": "qk_norm_over", "qk-norm-place": "qk_norm_place"}
+
+
+def inside(subject: Subject) -> dict[str, Any]:
+    """Return the entries of a configuration that say what the attention of an encoder always has."""
+    if subject.choice("qk-norm") in ("none", "any"):
+        return {}
+    said = {entry: subject.choice(convention) for convention, entry in ENTRIES.items()}
+    return {entry: choice for entry, choice in said.items() if choice != "any"}
+
+
+def entries_of_encoders(config: Any) -> dict[str, Any]:
+    """Return what the reference's style has for the layers of an encoder, and not for those of a decoder."""
+    parts = {name: getattr(config, name) for name in ("num_kv_heads", *ENTRIES.values())}
+    return {"rotary": config.rotary, "placement": config.placement, "attention": Member(**parts)}
+
+
+def with_member(case: Case, config: Any, weights: Mapping[str, Tensor], attention: str) -> dict[str, Tensor]:
+    """Return the weights of plain attention, under this name, as those of what the configuration asks for."""
+    kept = getattr(config, "num_kv_heads", None) or config.num_heads
+    width = config.embed_dim // config.num_heads
+    shared = [f"{attention}.{part}." for part in ("k", "v")]
+    drawn = {n: w[: kept * width] if n.startswith(tuple(shared)) else w for n, w in weights.items()}
+    kind = getattr(config, "qk_norm", "none")
+    for part, heads in (("q", config.num_heads), ("k", kept)) if kind != "none" else ():
+        size = width if config.qk_norm_over == "head" else heads * width
+        name = f"{attention}.{part}_norm"
+        drawn[f"{name}.weight"] = 1 + SPREAD * case.draw(f"{name}.weight", size)
+        if kind == "layer":
+            drawn[f"{name}.bias"] = SPREAD * case.draw(f"{name}.bias", size)
+    return drawn
+
+
+# -- shared heads
+
+
+def rows_of(block: Call) -> dict[str, Tensor]:
+    """Return the weights that have a row for each feature of the keys and values of all heads."""
+    wide = ("k_norm",) if block.config.qk_norm_over == "width" else ()
+    names = tuple(f".attn.{part}." for part in ("k", "v", *wide))
+    return {name: w for name, w in block.weights.items() if any(part in f".{name}" for part in names)}
+
+
+def sharing(block: Call, kept: int) -> Call:
+    """Return the block with the first heads of keys and values only, so many."""
+    rows = kept * block.config.embed_dim // block.config.num_heads
+    return block.with_weights({n: w[:rows] for n, w in rows_of(block).items()}).with_config(num_kv_heads=kept)
+
+
+def repeated(block: Call) -> Call:
+    """Return a block of shared heads with a head of keys and values for each head of queries, copies side by side."""
+    heads, kept = block.config.num_heads, block.config.num_kv_heads
+    copies = {
+        name: w.unflatten(0, (kept, -1)).repeat_interleave(heads // kept, dim=0).flatten(0, 1)
+        for name, w in rows_of(block).items()
+    }
+    return block.with_weights(copies).with_config(num_kv_heads=None)

@@ -20,10 +20,12 @@ from attnconf.conformance.inference.calling import CACHE, parameters
 from attnconf.conformance.inference.configurations import class_named
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import same_numbers
-from attnconf.conformance.inference.vocabulary import snake
+from attnconf.conformance.inference.vocabulary import meanings, snake
+from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.syntax import tree_of
 
 KEEPING = r"(use|return|output|keep|with)_?(cache|kv|past|presents?|state|key_?value)s?"
+MAKES = r"(new|make|init|create|empty|build|fresh|get|allocate|alloc)_?(kv_?)?(caches?|states?|past)"
 PICKS: tuple[Callable[[Any], Any], ...] = (lambda r: r[-1], lambda r: tuple(r[1:]), lambda r: r[1])
 Last = tuple[Tensor, Any]  # the output of the last token, and all that came back
 LONG = 6
@@ -97,20 +99,37 @@ def _alike(one: Last, other: Last | None) -> bool:
 
 
 def of_ids(thing: Any, module: Any, made: Construction, config: Any) -> tuple[str, ...]:
-    """Return a word on a cache of a model that is handed vectors, asked with ids instead; nothing where it is right."""
+    """Return a word on a cache of a model that reads ids, or is handed vectors for them; nothing where it is right."""
     kept = [p.name for p in parameters(thing) if p.default is None and re.fullmatch(CACHE, snake(p.name).strip("_"))]
-    inner = handed_text(made.text)
+    inner = handed_text(made.text) or (made.text if hasattr(config, "vocab_size") else "")
     required = [p.name for p in parameters(thing) if p.default is inspect.Parameter.empty]
-    if not kept or not inner or len(required) != 1:
+    if not kept or not inner:
         return ()
+    untried = () if handed_text(made.text) else (f"the argument `{kept[0]}` of forward {UNTRIED}",)
+    if len(required) != 1:
+        return untried
     space = space_for(config, module)
     try:
         built = attempt(partial(run, Construction(inner, made.before), space))
         ids = torch.tensor([[1, 4, 2, 5, 3, 1], [3, 3, 1, 2, 5, 4]])
-        words = continued(partial(_last, built.double().eval(), kept[0], flags(thing)), ids)
+        last = partial(_last, built.double().eval(), kept[0], flags(thing))
+        words = continued(last, ids)
+        for one in _made_by(built, len(ids)) if words == UNTRIED else ():
+            words = continued_in_place(partial(_last, built, kept[0], flags(thing), alone=True), ids, one)
     except (Failed, RuntimeError, TypeError, ValueError):
-        return ()
+        return untried
     return (f"the argument `{kept[0]}` of forward {words}",) if words else ()
+
+
+def _made_by(module: nn.Module, samples: int) -> Iterator[Any]:
+    """Yield what the first method of a model that makes a cache gives: asked for so many samples, and enough tokens."""
+    makers = [name for name in dir(type(module)) if re.fullmatch(MAKES, name)]
+    for name in makers[:1]:
+        method = getattr(module, name)
+        needed = [p.name for p in parameters_of(method) if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
+        with contextlib.suppress(Failed):
+            given = {each: 32 if "max_len" in meanings(each) else samples for each in needed}
+            yield attempt(partial(method, **given))
 
 
 def handed_text(text: str) -> str:
@@ -119,14 +138,21 @@ def handed_text(text: str) -> str:
     return next((ast.unparse(c.args[0]) for c in calls if isinstance(c.func, ast.Name) and c.func.id == "handed"), "")
 
 
-def _last(module: nn.Module, name: str, more: Mapping[str, Any], ids: Tensor, kept: Any) -> Last | None:
-    """Return the logits of the last id and all that came back; None where nothing did, or they alone."""
+def _last(
+    module: nn.Module, name: str, more: Mapping[str, Any], ids: Tensor, kept: Any, alone: bool = False
+) -> Last | None:
+    """Return the logits of the last id and all that came back; None where nothing did, or they alone.
+
+    ``alone``: they may.
+    """
     given = {**more, **({} if kept is None else {name: kept})}
     try:
         result = attempt(lambda: module(ids, **given))
     except Failed:
         return None
-    if not isinstance(result, tuple | list) or len(result) < 2:
+    if alone and isinstance(result, Tensor):
+        result = (result,)
+    elif not isinstance(result, tuple | list) or len(result) < 2:
         return None
     out = next((x for x in result if isinstance(x, Tensor) and x.ndim == 3 and x.shape[:2] == ids.shape), None)
     return None if out is None else (out[:, -1:].detach(), result)

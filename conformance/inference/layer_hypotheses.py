@@ -69,6 +69,7 @@ _SIZES: Mapping[str, tuple[str, ...]] = {
     "hidden": ("config.hidden_dim",),
     "ratio": ("config.hidden_dim / config.embed_dim + 1e-9", "config.hidden_dim // config.embed_dim"),
     "multiple": ("1",),
+    "base": ("10000.0",),
     "max_len": ("256",),
     "dropout": ("config.dropout",),
     "eps": ("config.eps",),

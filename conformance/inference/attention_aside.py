@@ -1,5 +1,6 @@
 """What of a class is set aside where attention is judged: norms around it, parameters that are never applied."""
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import product
 
@@ -66,6 +67,7 @@ def _composed(whole: Probe, rest: Probe, text: AttentionText, given: Three) -> I
             yield out - (added.transpose(0, 1) if text.sequence_first else added) if text.residual else out
 
 
+NOTHING = 1e-9  # of the largest gradient: rounding
 # -- parameters that are never applied, and numbers that are applied and no parameters
 
 
@@ -122,3 +124,29 @@ def with_unapplied(place: Place, text: AttentionText, config: MultiHeadAttention
 def _is_bias(name: str) -> bool:
     last = name.rpartition(".")[2].lower()
     return "bias" in last or last.startswith("b_")
+
+
+def without_effect(place: Place, text: AttentionText, config: MultiHeadAttentionConfig) -> tuple[str, ...]:
+    """Return words on parameters that an output is computed from, that are no weights of ours, and change nothing.
+
+    As a sink that is divided away again, or a bias on the scores that is the same for all keys that are seen.
+    """
+    if text.lazy or text.unregistered or not isinstance(place.thing, type):
+        return ()
+    ours = {name for entry in text.state for name in re.findall(r'"([^"]+)":', entry)}
+    try:
+        module = build(place, text.made, config)
+        if not isinstance(module, nn.Module) or not set(dict(module.named_parameters())) - ours:
+            return ()
+        probe = Probe(module, text, config)
+        x = drawn("without effect", 1 if text.single else 2, 5, config.embed_dim)
+        given = {name: drawn(f"effect {name}", *p.shape).requires_grad_() for name, p in probe.parameters.items()}
+        out: Tensor = eval(text.out, {"result": probe.run(x, x, x, given), "need_weights": False})
+        scalar = (out * drawn("effects", *out.shape)).sum()
+        found = dict(zip(given, torch.autograd.grad(scalar, list(given.values()), allow_unused=True), strict=True))
+    except (Failed, RuntimeError, TypeError):
+        return ()
+    sizes = {name: float(gradient.abs().max()) for name, gradient in found.items() if gradient is not None}
+    least = NOTHING * max(sizes.values(), default=0.0)
+    idle = [name for name, size in sizes.items() if size <= least and name not in ours and not _is_bias(name)]
+    return tuple(f"the parameter `{name}` is applied, and changes nothing" for name in idle)

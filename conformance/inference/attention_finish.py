@@ -13,7 +13,7 @@ from attnconf.conformance.chapters.shared.appearance import Option
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.angles import shown
-from attnconf.conformance.inference.attention_aside import outer, with_unapplied
+from attnconf.conformance.inference.attention_aside import outer, with_unapplied, without_effect
 from attnconf.conformance.inference.attention_beyond import beyond
 from attnconf.conformance.inference.attention_requests import COMPONENT, config_of, request
 from attnconf.conformance.inference.attention_text import AttentionText
@@ -61,6 +61,7 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     broken = (*not_joined(place, text, sizes), *_not_causal(place, text, sizes)) if certified == "reference" else ()
     if certified == "reference":
         broken += (*wrong_shapes(place, text, sizes, request), *beyond(place, text, sizes))
+        broken += without_effect(place, text, config_of(sizes[0]))
     aside = _set_aside(place, text, sizes)
     aside += words_on_loose(place, text.made, config_of(sizes[0])) if text.unregistered else ()
     found = Bound(place, text.draft(), profile, certified, told(place, text), text.kinds, text.doubt, aside, broken)

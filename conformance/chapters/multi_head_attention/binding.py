@@ -39,12 +39,17 @@ APPEARANCES = {
             "key_dim": ("config.key_dim",),
             "value_dim": ("config.value_dim",),
             "max_len": ("256",),
+            "base": ("config.base",),
+            "window": ("None", "256"),
             "dropout": ("config.dropout",),
             "bias": ("config.bias",),
             "causal": ("config.causal",),
             "device": ('weights["q.weight"].device',),
             "dtype": ('weights["q.weight"].dtype',),
             "config": (),
+        },
+        words={
+            "window": r"((sliding|local|attn|attention)_?)?window(_?(size|len|length))?|(ventana|fenster|finestra|fenetre|janela)"
         },
         tells={"heads": ("heads", "any", "one")},
         options=(Option(frozenset({"key_dim", "value_dim"}), with_own_widths),),

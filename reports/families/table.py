@@ -1,0 +1,108 @@
+"""The page of families: a pure function of reports/families.json."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from attnconf.reports.kill_matrix import table
+
+Cell = Mapping[str, Any]
+HEAD = """\
+# Model families of transformers
+
+Does the attention of a model family compute what [its page](../spec/attention_family.md) says, under each backend that the library offers?
+Each model of transformers {transformers} is made small, of {families} families, with drawn weights, and run with torch {torch} on a CPU in three situations: without padding, with padding behind the tokens, and before them. Its own masks, positions and caches are used.
+This page and [families.json](families.json) are made by `python -m attnconf.reports.families.make`.
+
+| Compared | With |
+|---|---|
+| attention | each attention module's output in float32, real tokens only, with `reference.attention_family.family_attention` in float64 on the same tokens and weights |
+| gradients | its gradients in float32, of tokens and of all parameters, with those of the reference |
+| float64 | its output in float64; bound: 1e-6 of the largest number |
+| layers | what each layer gives, with the eager model's layers in float64 on each sample alone, without padding |
+| cache | what the model gives for 6 tokens at once and 5 one by one, through `DynamicCache`, with the eager model's whole pass in float64 on each sample alone; also with padding before the tokens |
+| static cache | likewise through `StaticCache` |
+
+A percentage is the largest error as a share of [the suite's budget](../conformance/engine/error_budget.py): what the reference itself, or for layers and caches the eager model, errs by in float32, with the factors that are for other orders of evaluation. What agrees stands for all rows of the table above that are not named.
+"""  # noqa: E501
+DETAILS = """
+## Every comparison
+
+Shares of the budget; of float64 the largest error. Rotary angles, RMS norms and the softmax of most eager attentions are float32 inside ([shown](findings/llama_rms_float64.py)), which leaves 7 digits of 16 in float64; BERT and Whisper, which have none of these, keep 15.
+"""  # noqa: E501
+WHATS = ("attention", "gradients", "float64", "layers", "cache", "static cache")
+BACKENDS = ("eager", "sdpa", "flex_attention")
+# Why a comparison differs, by backend and what is compared: the script that shows it without this project, and in short
+EXPLAINED = {
+    ("eager", "float64"): (
+        "eager_float64_padding",
+        "NaN with padding before the tokens: the mask's fill for float64 is -inf in the softmax, which is in float32",
+    ),
+    ("flex_attention", "static cache"): (
+        "flex_static_cache",
+        "without padding, a query sees the slots behind it: the mask is evaluated when the cache has gone on",
+    ),
+}
+
+
+def page(record: Mapping[str, Any]) -> str:
+    """Return the page of a record: versions, what the attention of each family has, and cells."""
+    cells = record["cells"]
+    notes: list[str] = []
+    rows = [
+        (family, has, *(_summary(of(cells, family, backend), notes) for backend in BACKENDS))
+        for family, has in record["families"].items()
+    ]
+    head = HEAD.format(transformers=record["transformers"], torch=record["torch"], families=len(rows))
+    summary = table(("family", "its attention", *BACKENDS), rows)
+    told = [f"{number}. {note}" for number, note in enumerate(notes, 1)]
+    details = [
+        (family, backend, *_figures(of(cells, family, backend)))
+        for family in record["families"]
+        for backend in BACKENDS
+    ]
+    return "\n".join([head, *summary, "", *told, DETAILS, *table(("family", "backend", *WHATS), details), ""])
+
+
+def of(cells: Iterable[Cell], family: str, backend: str) -> list[Cell]:
+    """Return the cells of a family under a backend."""
+    return [cell for cell in cells if (cell["family"], cell["backend"]) == (family, backend)]
+
+
+def note(cell: Cell) -> str:
+    """Return why a cell is not one that agrees. Raises KeyError where it differs and nobody has said why."""
+    if cell["status"] == "differs":
+        script, why = EXPLAINED[cell["backend"], cell["what"]]
+        return f"differs: {why} ([shown](findings/{script}.py))"
+    words = cell["words"].partition(". Please")[0].partition(" yet.")[0]
+    words = re.sub(r"\b\w+Model\b", "…", words)  # the same words for every model
+    return f"{cell['status']}: “{' '.join(words.split())}”"
+
+
+def _summary(cells: Sequence[Cell], notes: list[str]) -> str:
+    """Return what became of a family under a backend, with the numbers of notes, which are added where they are new."""
+    agree = [cell for cell in cells if cell["status"] == "agrees"]
+    told: dict[tuple[str, int], list[str]] = {}
+    for cell in cells:
+        if cell["status"] != "agrees":
+            why = note(cell)
+            notes += [] if why in notes else [why]
+            told.setdefault((cell["status"], notes.index(why) + 1), []).append(cell["what"])
+    parts = [f"agrees, {max(c['share'] for c in agree):.0%}"] if agree else []
+    for (status, number), whats in told.items():
+        named = f"{', '.join(whats)} " if agree or len(told) > 1 else ""
+        parts.append(f"{named}{status} [{number}]")
+    return "; ".join(parts)
+
+
+def _figures(cells: Iterable[Cell]) -> list[str]:
+    found = {cell["what"]: cell for cell in cells}
+    return [_figure(found.get(what)) for what in WHATS]
+
+
+def _figure(cell: Cell | None) -> str:
+    if cell is None:
+        return ""  # no cache
+    if cell["status"] != "agrees":
+        return str(cell["status"])
+    return f"{cell['error']:.0e}" if cell["what"] == "float64" else f"{cell['share']:.1%}"

@@ -1,0 +1,115 @@
+"""The table of transformers' model families: some of it again, the page of its numbers, and wrong members that differ."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+
+from attnconf.reports.families import cells, make, table
+from attnconf.reports.families.families import FAMILIES, Rotation
+
+RECORD = json.loads(make.KEPT.read_text(encoding="utf-8"))
+AGAIN = ("Gemma 2", "GPT-OSS", "BERT")  # a soft cap and windows, sinks, no causality
+
+
+def by_place(found):
+    return {(cell["family"], cell["backend"], cell["what"]): cell for cell in found}
+
+
+def test_the_page_is_what_its_numbers_render_to():
+    assert make.PAGE.read_text(encoding="utf-8") == table.page(RECORD)
+
+
+def test_every_family_has_a_cell_for_every_backend_and_comparison():
+    assert RECORD["families"] == {name: family.has for name, family in FAMILIES.items()}
+    wanted = [
+        (name, backend, what)
+        for name, family in FAMILIES.items()
+        for backend in table.BACKENDS
+        for what in table.WHATS
+        if family.cache or "cache" not in what
+    ]
+    assert list(by_place(RECORD["cells"])) == wanted
+    assert {cell["status"] for cell in RECORD["cells"]} <= {"agrees", "differs", "not offered"}
+
+
+def test_what_differs_is_shown_by_a_script():
+    for cell in RECORD["cells"]:
+        if cell["status"] == "differs":
+            script, _ = table.EXPLAINED[cell["backend"], cell["what"]]
+            assert (make.REPORTS / "findings" / f"{script}.py").is_file()
+
+
+@pytest.mark.parametrize("name", AGAIN)
+def test_another_run_comes_to_the_same(name):
+    again = by_place(make.kept(vars(cell)) for cell in cells.cells((name,)))
+    for place, cell in again.items():
+        written = by_place(RECORD["cells"])[place]
+        assert cell["status"] == written["status"], cell
+        if cell["status"] == "not offered":
+            assert cell["words"] == written["words"]
+        if cell["status"] == "agrees":  # other processors round otherwise
+            assert cell["share"] <= 1
+            assert cell["error"] <= 10 * written["error"]
+
+
+def without(name, **changes):
+    """Return a family whose member on the page is another one."""
+    family = FAMILIES[name]
+    return replace(family, member=lambda config, layer: replace(family.member(config, layer), **changes))
+
+
+WRONG = {
+    "Llama with one head of keys for every third": replace(
+        FAMILIES["Llama"], weights=lambda given, config: mixed(FAMILIES["Llama"].weights(given, config))
+    ),
+    "Mistral with a window that is one wider": without("Mistral", window=(4, 0)),
+    "Mistral without a window": without("Mistral", window=None),
+    "Qwen3 without norms": without("Qwen3", qk_norm="none"),
+    "Gemma 2 without a cap": without("Gemma 2", softcap=None),
+    "Gemma 2 with the usual scale": without("Gemma 2", scale=None),
+    "Gemma 3 with one base": without("Gemma 3", base=10000.0),
+    "GPT-OSS without sinks": without("GPT-OSS", sinks="none"),
+    "GPT-OSS with sinks of 0": without("GPT-OSS", sinks="add-one"),
+    "Phi-3 with another base": without("Phi-3", base=10010.0),
+    "GPT-NeoX turned as a whole": replace(FAMILIES["GPT-NeoX"], rotation=Rotation(width=6)),
+    "GPT-J in halves": replace(FAMILIES["GPT-J"], rotation=Rotation("half", 4)),
+    "OLMo 2 with norms of each head": without("OLMo 2", qk_norm_eps=1e-4),
+    "Cohere in halves": replace(FAMILIES["Cohere"], rotation=Rotation("half")),
+    "BERT that is causal": replace(FAMILIES["BERT"], causal=lambda path: True),
+}
+
+
+def mixed(weights):
+    """Return weights with the two heads of keys exchanged."""
+    return weights | {"k.weight": weights["k.weight"].unflatten(0, (2, -1)).flip(0).flatten(0, 1)}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_member_differs(wrong):
+    family = WRONG[wrong]
+    assert cells.attention(family, "eager").share > 1
+    assert cells.gradients(family, "eager").share > 1
+    with cells.uncompiled():  # eager attention in float64 is NaN for most
+        assert cells.in_float64(family, "eager" if "GPT-OSS" in wrong or "GPT-J" in wrong else "flex_attention").share > 1
+
+
+def test_a_layer_that_sees_padding_differs(monkeypatch):
+    monkeypatch.setattr(cells.models.Situation, "mask", property(lambda self: torch.ones_like(self.keep).long()))
+    assert cells.layers(FAMILIES["Llama"], "sdpa").share > 1
+    assert cells.cached(FAMILIES["Llama"], "sdpa").share > 1
+
+
+def test_what_raises_says_what_it_raised(monkeypatch):
+    def fails(family, backend):
+        raise RuntimeError("no such thing")
+
+    monkeypatch.setattr(cells, "attention", fails)
+    first = next(cells.cells(("BERT",)))
+    assert (first.status, first.words) == ("raised", "RuntimeError: no such thing")
+
+
+def test_nothing_is_left_of_how_flex_attention_was_run():
+    list(cells.cells(("BERT",)))
+    assert torch._dynamo.eval_frame._stance.stance == "default"

@@ -10,9 +10,9 @@ from torch import Tensor
 from attnconf.reference.attention_family import Member, family_attention, heads
 from attnconf.reference.masks import causal
 from attnconf.reference.multi_head_attention import merge_heads
-from attnconf.reference.rotary import frequencies, rotate
+from attnconf.reference.rotary import frequencies, magnitude, rotate, scaled
 from attnconf.reports.families import naming
-from attnconf.reports.families.families import Family
+from attnconf.reports.families.families import Family, Scaling
 
 
 def attend(
@@ -31,26 +31,28 @@ def attend(
     width = turns.width or head_dim
     if turns.pairs == "half":
         weights = naming.neighbours(weights, head_dim, width)
-    if width == head_dim:
+    if width == head_dim and turns.scaling is None:
         return family_attention(x, memory, memory, weights, num_heads, member, seen)[0]
-    return _partly_turned(x, weights, num_heads, member, width, seen)
-
-
-def _partly_turned(
-    x: Tensor, weights: Mapping[str, Tensor], num_heads: int, member: Member, width: int, seen: Tensor
-) -> Tensor:
-    """Return the output where only the first features of a head turn, which the reference's member cannot say.
-
-    Queries and keys are turned first, and are then the tokens, with projections that change nothing.
-    """
-    without = replace(member, positions="none")
-    q, k, _ = heads(x, x, x, weights, num_heads, without)  # (B, H, L, D)
-    omega = frequencies(width, member.base)
-    q, k = (merge_heads(rotate(part, None, omega, width)) for part in (q, k))
-    same = torch.eye(q.shape[-1], dtype=x.dtype)
+    scaling = None if turns.scaling is None else turns.scaling(config)
+    q, k = _turned(x, weights, num_heads, member, width, scaling)
+    same = {f"{name}.weight": torch.eye(part.shape[-1], dtype=x.dtype) for name, part in (("q", q), ("k", k))}
     others = {name: w for name, w in weights.items() if name.partition(".")[0] in ("v", "out")}
-    given = others | {"q.weight": same, "k.weight": same}
-    return family_attention(q, k, x, given, num_heads, replace(without, num_kv_heads=None), seen)[0]
+    return family_attention(q, k, x, same | others, num_heads, replace(member, positions="none"), seen)[0]
+
+
+def _turned(
+    x: Tensor, weights: Mapping[str, Tensor], num_heads: int, member: Member, width: int, scaling: Scaling | None
+) -> tuple[Tensor, Tensor]:
+    """Return queries (B, L, H·D) and keys (B, L, K·D) turned as rotary.md says, where a member cannot say how.
+
+    That is where a part of each head turns, or by frequencies for longer sequences. These are then the tokens of
+    queries and keys, with projections that change nothing.
+    """
+    q, k, _ = heads(x, x, x, weights, num_heads, replace(member, positions="none"))  # (B, H, L, D)
+    omega = scaled(frequencies(width, member.base), member.base, scaling)
+    q, k = (rotate(part, None, omega, width, magnitude(scaling)) for part in (q, k))
+    of_each = num_heads // (member.num_kv_heads or num_heads)  # heads that share their keys, which stand side by side
+    return merge_heads(q), merge_heads(k[:, ::of_each])
 
 
 def seen(queries: int, keep: Tensor, is_causal: bool) -> Tensor:

@@ -1,5 +1,6 @@
 """The families: how each model of transformers is made small, and which member of the page its attention is."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,6 +19,8 @@ SMALL: dict[str, Any] = {
 GROUPED = SMALL | {"num_key_value_heads": K, "head_dim": D}
 SLIDING_FIRST = {"sliding_window": WINDOW, "layer_types": ["sliding_attention", "full_attention"]}
 Parameters = Mapping[str, Tensor]
+Scaling = tuple[tuple[str, float | str], ...]  # as in spec/rotary.md, "Longer than trained"
+LONGER = {"rope_theta": 100.0, "factor": 4.0, "original_max_position_embeddings": 16}
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,7 @@ class Rotation:
 
     pairs: str = "half"  # half, neighbours
     width: int | None = None  # features that turn; None: all
+    scaling: Callable[[Any], Scaling] | None = None  # of a configuration, for sequences longer than trained
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,25 @@ def falcon(config: Any, layer: int) -> Member:
     return turned(config, layer, num_kv_heads=1)
 
 
+def alibi(config: Any, layer: int) -> Member:
+    return Member(1, positions="alibi")
+
+
+def llama3_scaling(config: Any) -> Scaling:
+    told = config.rope_parameters
+    same = tuple((name, told[name]) for name in ("factor", "low_freq_factor", "high_freq_factor"))
+    return (("kind", "llama3"), *same, ("original_max_position", told["original_max_position_embeddings"]))
+
+
+def yarn_scaling(config: Any) -> Scaling:
+    told = config.rope_parameters
+    return (
+        ("kind", "yarn"), ("factor", told["factor"]), ("beta_fast", 32.0), ("beta_slow", 1.0),
+        ("original_max_position", told["original_max_position_embeddings"]),
+        ("attention_factor", 0.1 * math.log(told["factor"]) + 1),
+    )  # fmt: skip
+
+
 def of_2017(config: Any, layer: int) -> Member:
     return Member()
 
@@ -104,9 +127,21 @@ FAMILIES: dict[str, Family] = {
         "LlamaModel", GROUPED | {"attention_bias": True}, "LlamaAttention", ("LlamaDecoderLayer",),
         "grouped heads, rotary", turned,
     ),
+    "Llama 3.1": Family(
+        "LlamaModel",
+        GROUPED
+        | {"rope_parameters": LONGER | {"rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_factor": 4.0}},
+        "LlamaAttention", ("LlamaDecoderLayer",), "grouped heads, rotary scaled by frequency", turned,
+        rotation=Rotation(scaling=llama3_scaling),
+    ),
     "Mistral": Family(
         "MistralModel", GROUPED | {"sliding_window": WINDOW}, "MistralAttention", ("MistralDecoderLayer",),
         "grouped heads, rotary, window", turned,
+    ),
+    "Qwen2": Family(
+        "Qwen2Model", SMALL | {"num_key_value_heads": K, "rope_parameters": LONGER | {"rope_type": "yarn"}},
+        "Qwen2Attention", ("Qwen2DecoderLayer",), "grouped heads, rotary with YaRN", turned,
+        rotation=Rotation(scaling=yarn_scaling),
     ),
     "Qwen3": Family(
         "Qwen3Model", GROUPED | {"use_sliding_window": True} | SLIDING_FIRST, "Qwen3Attention", ("Qwen3DecoderLayer",),
@@ -150,6 +185,10 @@ FAMILIES: dict[str, Family] = {
     "Falcon": Family(
         "FalconModel", SMALL | {"multi_query": True, "alibi": False, "bias": True}, "FalconAttention",
         ("FalconDecoderLayer",), "one head of keys, rotary; parallel layers", falcon, weights=naming.one_head_of_keys,
+    ),
+    "Falcon, ALiBi": Family(
+        "FalconModel", SMALL | {"multi_query": True, "alibi": True, "bias": True}, "FalconAttention",
+        ("FalconDecoderLayer",), "one head of keys, ALiBi", alibi, weights=naming.one_head_of_keys, rotation=None,
     ),
     "OLMo 2": Family(
         "Olmo2Model", SMALL | {"num_key_value_heads": K}, "Olmo2Attention", ("Olmo2DecoderLayer",),

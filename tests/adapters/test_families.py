@@ -1,7 +1,8 @@
-"""The table of transformers' model families: some of it again, the page of its numbers, and wrong members that differ."""
+"""The table of transformers' model families: some of it again, the page, and wrong members that differ."""
 
 import json
 from dataclasses import replace
+from importlib.metadata import version
 
 import pytest
 import torch
@@ -21,6 +22,12 @@ def test_the_page_is_what_its_numbers_render_to():
     assert make.PAGE.read_text(encoding="utf-8") == table.page(RECORD)
 
 
+def test_it_is_of_the_versions_that_are_installed():
+    """Who moves a pin makes it again."""
+    for library in ("transformers", "torch"):
+        assert RECORD[library].partition("+")[0] == version(library).partition("+")[0]
+
+
 def test_every_family_has_a_cell_for_every_backend_and_comparison():
     assert RECORD["families"] == {name: family.has for name, family in FAMILIES.items()}
     wanted = [
@@ -31,13 +38,14 @@ def test_every_family_has_a_cell_for_every_backend_and_comparison():
         if family.cache or "cache" not in what
     ]
     assert list(by_place(RECORD["cells"])) == wanted
-    assert {cell["status"] for cell in RECORD["cells"]} <= {"agrees", "differs", "not offered"}
+    assert {cell["status"] for cell in RECORD["cells"]} == {"agrees", "differs", "not offered", "raised"}
+    assert all(cell["words"] for cell in RECORD["cells"])
 
 
 def test_what_differs_is_shown_by_a_script():
     for cell in RECORD["cells"]:
         if cell["status"] == "differs":
-            script, _ = table.EXPLAINED[cell["backend"], cell["what"]]
+            script, _ = table.explanation(cell)
             assert (make.REPORTS / "findings" / f"{script}.py").is_file()
 
 
@@ -60,10 +68,13 @@ def without(name, **changes):
     return replace(family, member=lambda config, layer: replace(family.member(config, layer), **changes))
 
 
+LINEAR = (("kind", "linear"), ("factor", 4.0))
 WRONG = {
-    "Llama with one head of keys for every third": replace(
+    "Llama with its heads of keys exchanged": replace(
         FAMILIES["Llama"], weights=lambda given, config: mixed(FAMILIES["Llama"].weights(given, config))
     ),
+    "Llama 3.1 as it was trained": replace(FAMILIES["Llama 3.1"], rotation=Rotation()),
+    "Qwen2 by another scaling": replace(FAMILIES["Qwen2"], rotation=Rotation(scaling=lambda config: LINEAR)),
     "Mistral with a window that is one wider": without("Mistral", window=(4, 0)),
     "Mistral without a window": without("Mistral", window=None),
     "Qwen3 without norms": without("Qwen3", qk_norm="none"),
@@ -75,7 +86,7 @@ WRONG = {
     "Phi-3 with another base": without("Phi-3", base=10010.0),
     "GPT-NeoX turned as a whole": replace(FAMILIES["GPT-NeoX"], rotation=Rotation(width=6)),
     "GPT-J in halves": replace(FAMILIES["GPT-J"], rotation=Rotation("half", 4)),
-    "OLMo 2 with norms of each head": without("OLMo 2", qk_norm_eps=1e-4),
+    "OLMo 2 with another epsilon": without("OLMo 2", qk_norm_eps=1e-4),
     "Cohere in halves": replace(FAMILIES["Cohere"], rotation=Rotation("half")),
     "BERT that is causal": replace(FAMILIES["BERT"], causal=lambda path: True),
 }
@@ -91,14 +102,25 @@ def test_a_wrong_member_differs(wrong):
     family = WRONG[wrong]
     assert cells.attention(family, "eager").share > 1
     assert cells.gradients(family, "eager").share > 1
-    with cells.uncompiled():  # eager attention in float64 is NaN for most
-        assert cells.in_float64(family, "eager" if "GPT-OSS" in wrong or "GPT-J" in wrong else "flex_attention").share > 1
+    with cells.uncompiled():  # as eager attention in float64 is NaN for most
+        backend = "eager" if wrong.startswith(("GPT-OSS", "GPT-J")) else "flex_attention"
+        assert cells.in_float64(family, backend).share > 1
 
 
 def test_a_layer_that_sees_padding_differs(monkeypatch):
     monkeypatch.setattr(cells.models.Situation, "mask", property(lambda self: torch.ones_like(self.keep).long()))
     assert cells.layers(FAMILIES["Llama"], "sdpa").share > 1
     assert cells.cached(FAMILIES["Llama"], "sdpa").share > 1
+
+
+def test_what_differs_does_so_where_its_note_says(monkeypatch):
+    """NaN with padding before the tokens, the cache without padding: nothing else."""
+    without_padding, behind, before = cells.models.SITUATIONS
+    monkeypatch.setattr(cells.models, "SITUATIONS", (without_padding, behind))
+    assert cells.in_float64(FAMILIES["Llama"], "eager").share <= 1
+    monkeypatch.setattr(cells.models, "SITUATIONS", (before,))
+    with cells.uncompiled():
+        assert cells.cached(FAMILIES["Llama"], "flex_attention", static=True).share <= 1
 
 
 def test_what_raises_says_what_it_raised(monkeypatch):

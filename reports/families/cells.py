@@ -247,7 +247,7 @@ def layers(family: Family, backend: str) -> Compared:
 
 
 def cached(family: Family, backend: str, static: bool = False) -> Compared:
-    """Compare a beginning and one token after the other, through the library's cache, with the eager whole pass."""
+    """Compare a pass in steps, through the library's cache, with the eager whole pass."""
     found = Compared()
     model = models.build(family, backend, torch.float32)
     for situation in models.SITUATIONS[::2]:  # without padding, and with padding before

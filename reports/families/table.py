@@ -20,10 +20,11 @@ This page and [families.json](families.json) are made by `python -m attnconf.rep
 | gradients | its gradients in float32, of tokens and of all parameters, with those of the reference |
 | float64 | its output in float64; bound: 1e-6 of the largest number |
 | layers | what each layer gives, with the eager model's layers in float64 on each sample alone, without padding |
-| cache | what the model gives for 6 tokens at once and 5 one by one, through `DynamicCache`, with the eager model's whole pass in float64 on each sample alone; also with padding before the tokens |
+| cache | what the model gives for 6 tokens at once, 3 at once and 2 one by one, through `DynamicCache`, with the eager model's whole pass in float64 on each sample alone; also with padding before the tokens |
 | static cache | likewise through `StaticCache` |
 
-A percentage is the largest error as a share of [the suite's budget](../conformance/engine/error_budget.py): what the reference itself, or for layers and caches the eager model, errs by in float32, with the factors that are for other orders of evaluation. What agrees stands for all rows of the table above that are not named.
+A percentage is the largest error as a share of [the suite's budget](../conformance/engine/error_budget.py): what the reference itself, or for layers and caches the eager model, errs by in float32, with the factors that are for other orders of evaluation. A mistake in the formula is thousands of times over it.
+`agrees` stands for all comparisons that are not named beside it, and the percentage is the largest of theirs. flex_attention is run as it is written, without its compiler.
 """  # noqa: E501
 DETAILS = """
 ## Every comparison
@@ -43,7 +44,7 @@ EXPLAINED = (
     ("", "eager", ("float64",), "eager_float64_padding",
      "NaN with padding before the tokens: the mask's fill for float64 is -inf in the softmax, which is in float32"),
     ("", "flex_attention", ("static cache",), "flex_static_cache",
-     "without padding a query sees the slots behind it: the mask is evaluated when the cache has gone on"),
+     "a query sees tokens and slots behind it: the mask is evaluated when the cache has gone on"),
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from attnconf.reports.families import models
 from attnconf.reports.families.families import Family
 from attnconf.reports.families.models import Seen, Situation, T
 
-BEGINNING = 6  # tokens that are given at once, before the others come one by one
+STEPS = (6, 9, 10, 11)  # how many tokens there are behind each step: six at once, three at once, and one by one
 
 
 def alone(family: Family, situation: Situation) -> tuple[list[Tensor], list[Tensor]]:
@@ -38,13 +38,13 @@ def real(seen: Seen, situation: Situation) -> Tensor:
 
 
 def in_steps(model: Any, situation: Situation, static: bool) -> Tensor:
-    """Return the output (B, T, E) where the first tokens are given at once, and each other one by itself."""
+    """Return the output (B, T, E) where some tokens are given at once, and others by themselves."""
     given = models.inputs(model, situation, torch.float32)
     outs, start, cache = [], 0, _cache(model, static)
     with torch.no_grad():
         if "input_features" in given:
             given["encoder_outputs"] = model.encoder(given.pop("input_features"))
-        for end in range(BEGINNING, T + 1):
+        for end in STEPS:
             step = {name: _part(name, value, start, end) for name, value in given.items()}
             outs.append(model(**step, past_key_values=cache, use_cache=True).last_hidden_state)
             start = end

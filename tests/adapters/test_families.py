@@ -114,11 +114,12 @@ def test_a_layer_that_sees_padding_differs(monkeypatch):
 
 
 def test_what_differs_does_so_where_its_note_says(monkeypatch):
-    """NaN with padding before the tokens, the cache without padding: nothing else."""
+    """NaN with padding before the tokens; tokens behind a query, which padding's mask hides where they come singly."""
     without_padding, behind, before = cells.models.SITUATIONS
     monkeypatch.setattr(cells.models, "SITUATIONS", (without_padding, behind))
     assert cells.in_float64(FAMILIES["Llama"], "eager").share <= 1
     monkeypatch.setattr(cells.models, "SITUATIONS", (before,))
+    monkeypatch.setattr(cells.whole, "STEPS", (6, 7, 8, 9, 10, 11))
     with cells.uncompiled():
         assert cells.cached(FAMILIES["Llama"], "flex_attention", static=True).share <= 1
 

@@ -38,7 +38,7 @@ class Cell:
 class Compared:
     """The worst of several comparisons."""
 
-    share: float = 0.0
+    share: float = -1.0  # nothing was compared
     error: float = 0.0
     words: str = ""
 
@@ -86,11 +86,10 @@ def _of(name: str, family: Family, backend: str) -> Iterator[Cell]:
         whats |= {"cache": cached, "static cache": partial(cached, static=True)}
     refusal = refused(family, backend)
     for what, compare in whats.items():
-        yield (
-            Cell(name, backend, what, "not offered", refusal)
-            if refusal
-            else _judged(name, family, backend, what, compare)
-        )
+        if refusal:
+            yield Cell(name, backend, what, "not offered", refusal)
+            continue
+        yield _judged(name, family, backend, what, compare)
 
 
 def refused(family: Family, backend: str) -> str:
@@ -105,6 +104,8 @@ def refused(family: Family, backend: str) -> str:
 def _judged(name: str, family: Family, backend: str, what: str, compare: Callable[[Family, str], Compared]) -> Cell:
     try:
         found = compare(family, backend)
+        if found.share < 0:
+            raise LookupError("nothing was compared")
     except Exception as raised:
         if REFUSES.search(str(raised)):
             return Cell(name, backend, what, "not offered", str(raised))

@@ -162,7 +162,8 @@ FAMILIES: dict[str, Family] = {
     "GPT-OSS": Family(
         "GptOssModel",
         GROUPED | SLIDING_FIRST | {
-            "num_local_experts": 3, "num_experts_per_tok": 2, "experts_implementation": "eager",
+            "num_local_experts": 3, "num_experts_per_tok": 2,
+            "experts_implementation": "eager",  # torch's grouped product, the default, has no float64
             "rope_parameters": {"rope_type": "default", "rope_theta": 150000.0},
         },
         "GptOssAttention", ("GptOssDecoderLayer",), "grouped heads, rotary, learned sinks, window in some layers",

@@ -11,7 +11,12 @@ from attnconf.reports.families import cells, make, table
 from attnconf.reports.families.families import FAMILIES, Rotation
 
 RECORD = json.loads(make.KEPT.read_text(encoding="utf-8"))
-AGAIN = ("Gemma 2", "GPT-OSS", "BERT")  # a soft cap and windows, sinks, no causality
+AGAIN = ("Gemma 2", "GPT-OSS", "BERT")  # in every run: a soft cap and windows, sinks, no causality
+
+
+def pytest_generate_tests(metafunc):
+    if "family" in metafunc.fixturenames:
+        metafunc.parametrize("family", FAMILIES if metafunc.config.getoption("--in-full") else AGAIN)
 
 
 def by_place(found):
@@ -49,9 +54,8 @@ def test_what_differs_is_shown_by_a_script():
             assert (make.REPORTS / "findings" / f"{script}.py").is_file()
 
 
-@pytest.mark.parametrize("name", AGAIN)
-def test_another_run_comes_to_the_same(name):
-    again = by_place(make.kept(vars(cell)) for cell in cells.cells((name,)))
+def test_another_run_comes_to_the_same(family):
+    again = by_place(make.kept(vars(cell)) for cell in cells.cells((family,)))
     for place, cell in again.items():
         written = by_place(RECORD["cells"])[place]
         assert cell["status"] == written["status"], cell
@@ -122,6 +126,20 @@ def test_what_differs_does_so_where_its_note_says(monkeypatch):
     monkeypatch.setattr(cells.whole, "STEPS", (6, 7, 8, 9, 10, 11))
     with cells.uncompiled():
         assert cells.cached(FAMILIES["Llama"], "flex_attention", static=True).share <= 1
+
+
+@pytest.mark.parametrize(("name", "number"), [("Gemma 3", 2), ("BERT", 2), ("Whisper", 6)])
+def test_every_attention_of_a_model_is_compared(name, number):
+    found = [call.seen.path for call in cells.calls(FAMILIES[name], "sdpa", torch.float32)]
+    assert len(found) == number * len(cells.models.SITUATIONS)
+    assert len(set(found)) == number
+
+
+def test_nothing_compared_does_not_agree(monkeypatch):
+    monkeypatch.setitem(cells.FAMILIES, "BERT", replace(FAMILIES["BERT"], attention="Renamed", layers=("Renamed",)))
+    assert {(c.status, c.words) for c in cells.cells(("BERT",)) if c.backend == "eager"} == {
+        ("raised", "LookupError: nothing was compared")
+    }
 
 
 def test_what_raises_says_what_it_raised(monkeypatch):

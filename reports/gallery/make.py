@@ -35,7 +35,7 @@ PROJECTS = {  # how the names of its adapters begin: the project
 OURS = "modules in textbooks' manner"  # all other adapters
 WITHOUT_US = (
     "Known deviations are listed with their reasons, and [shown without this project](reports/findings/README.md). "
-    "[On a GPU](reports/gallery/README.md#on-a-gpu)."
+    "[On a GPU](reports/gallery/README.md#on-a-gpu). [Model families by backend](reports/families.md)."
 )
 HEAD = ("project", "implementations", "components that conform", "known deviations", "version", "robust", "precise")
 SHORT = 4  # columns

@@ -30,6 +30,7 @@ MAY = {
     "reports": "reports",
     "reports/grades": "reports conformance.grading.rubric conformance.grading.scoring",  # the types of what it shows
     "reports/studies": "reference conformance reports",  # experiments that people run; not installed
+    "reports/families": "reference conformance reports",  # what models of a library compute; not installed
     "reports/gallery": "conformance reports",  # the list of adapters; not installed
     "adapters": "adapters.contract adapters.kit adapters.bind adapters.torch_nn",
     "adapters/kit": "adapters.kit spec.nearest",

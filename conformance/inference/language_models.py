@@ -8,7 +8,7 @@ from math import prod
 
 from torch import Tensor
 
-from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.binding import Attempts, Place
 from attnconf.conformance.inference.calling import Form, call_of, parameters
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import Units
@@ -23,6 +23,7 @@ OWN_LOOK_UP = (
     r"(?i)\w*(table|emb\w*|wte|weight)\w*\[\s*\w*(ids?|idx|tokens?|x|inputs?|index|indices|t)\w*(\.long\(\))?\s*\]"
 )
 SINES = r"\bsin\b|\bcos\b"
+TRIED = 2  # ways to build it, or to call it
 ROOT = r"sqrt|\*\*\s*0?\.5|embed_?scale|normalizer"
 
 
@@ -55,6 +56,11 @@ def demand_causality(place: Place, form: Form, causal: bool) -> None:
     """Raise Failed for what sees later ids, and neither says that it should not nor takes a mask against it."""
     if not (causal or says_so(place) or {"mask", "causal"} & set(form.roles)):
         raise Failed("its logits depend on later ids, and nothing says that it is a language model")
+
+
+def gives_none(attempts: Attempts) -> bool:
+    """Return whether what was tried gives something else than logits, however it is built."""
+    return sum(count for words, count in attempts.often.items() if "no output of shape" in words) >= TRIED
 
 
 def embeds(thing: object) -> bool:

@@ -89,7 +89,7 @@ def _small(text: LayerText, declares: Mapping[str, str]) -> Request:
     Its ε is the one that is declared, or a large one, which counts beside the rows of ids as well.
     """
     causal = text.declares.get("causality") == "always"
-    short = FIRST.but(L=1) if text.decodes and not text.causal_always else FIRST
+    short = FIRST.but(L=1) if text.decodes and not text.causal_always and text.may_be_masked else FIRST
     asked = request(text.component, {**text.declares, "eps": LEAST}, short, (2, 2), causal=causal)
     weights = {n: torch.zeros_like(w) if re.fullmatch(OUTPUTS, n) else w for n, w in asked.weights.items()}
     inputs = {name: _shrunk(x) for name, x in asked.inputs.items()}

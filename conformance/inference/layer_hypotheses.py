@@ -103,6 +103,8 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
     every = functional(place, table) if functions else chain(sized(place, table, parts), by_name)
     ran = [claims_batch(place.thing)]
     for made in and_each_sequence(every, lambda: any(ran)):
+        if place.component == language_models.COMPONENT and not ran[1:] and language_models.gives_none(attempts):
+            return
         try:
             whole, declares = _written_out(place, made, table)
             config = request(place.component, declares, FIRST, (2, 2)).config

@@ -53,7 +53,7 @@ def block_of(component: str, declares: Mapping[str, str], case: Case, layers: tu
 def plain_requests(text: LayerText) -> list[Request]:
     """Return calls without masks, in two sizes; of one target each where the caller has to bring the causal mask."""
     causal = text.declares.get("causality") == "always"
-    short = {"L": 1} if text.decodes and not text.causal_always else {}
+    short = {"L": 1} if text.decodes and not text.causal_always and text.may_be_masked else {}
     return [
         request(text.component, text.declares, case.but(**short), layers, causal=causal)
         for case, layers in ((FIRST, (2, 2)), (SECOND, (3, 3)))

@@ -112,6 +112,12 @@ class LayerText(Hypothesis):
         """Whether it is causal by what it is: nobody can ask it for anything else."""
         return self.known.layered and not self.known.configures("causal")
 
+    @property
+    def may_be_masked(self) -> bool:
+        """Whether a caller may bring the causal mask; a model of ids that takes none is asked without."""
+        roles = {"mask", "lengths", "causal"}
+        return not (self.known.reads_ids and "source" not in self.known.attends) or bool(roles & {*self.form.roles})
+
     def slots(self) -> tuple[Slots, ...]:
         taken = {self.known.attends[m.which][2] for m in self.masks.values()}
         taken |= {"attn_mask"} if any(m.which == "self" and not m.keys_only for m in self.masks.values()) else set()

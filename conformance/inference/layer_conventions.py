@@ -21,7 +21,7 @@ from attnconf.conformance.source.source_text import code_reached
 DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 EPS = ("1e-05", "1e-06", "1e-12", "1e-08", "0.0001", "0.001")
 TURNS = r"(?i)rope|rotary|rotat(e|or)|freqs_?cis|inv_?freq|view_as_complex|polar\(|theta"
-HALVES = r"rotate_half|\bhalf\b|chunk\(\s*2\b|//\s*2\s*:"
+HALVES = r"(?i)rotate_?half|chunk\(\s*2\b|// ?2 ?:|: ?[\w. \[\]()-]*// ?2\]|\bhalf\b"
 ONE_MORE = r"\b1(\.0?)?\s*\+\s*\w*\.?(weight|scale|gain|gamma|g|w)\b"
 CAUSAL_NAME = r"gpt|causal|autoregressive|language_?model|^lm_|_lm$"
 
@@ -83,11 +83,11 @@ def _orders(place: Place, text: LayerText, state: State) -> list[str]:
         return usual
     if state.norms == len(SANDWICH):
         return ["sandwich"]
-    if says_its_order(place.thing) and not says_its_placement(place.thing):
+    said = says_its_placement(place.thing)
+    if says_its_order(place.thing) and not said:
         return usual
-    if state.norms == len(ONE_NORM):
-        return [*usual, "parallel"]
-    return [*usual, "parallel-two" if state.norm_first else "output"]
+    other = "parallel" if state.norms == len(ONE_NORM) else "parallel-two" if state.norm_first else "output"
+    return [other, *usual] if said else [*usual, other]
 
 
 def _activations(place: Place, trace: Trace) -> list[str]:
@@ -105,14 +105,11 @@ def _scales(place: Place, layered: bool) -> tuple[str, ...]:
 
 def _rotations(place: Place) -> list[dict[str, str]]:
     """Return whether queries and keys are turned inside: none where nothing in the code speaks of it."""
-    if "rotary-inside" not in COMPONENTS[place.component].conventions or not re.search(
-        TURNS, code_reached(place.thing)
-    ):
+    code = code_reached(place.thing)
+    if "rotary-inside" not in COMPONENTS[place.component].conventions or not re.search(TURNS, code):
         return [{}]
-    halves = re.search(HALVES, code_reached(place.thing)) is not None
-    return [{"rotary-inside": pairs} for pairs in (("half", "interleaved") if halves else ("interleaved", "half"))] + [
-        {}
-    ]
+    pairs = ["half", "interleaved"] if re.search(HALVES, code) else ["interleaved", "half"]
+    return [*({"rotary-inside": name} for name in pairs), {}]
 
 
 def _short(declares: Mapping[str, str]) -> dict[str, str]:

@@ -87,11 +87,14 @@ def states(
 
 
 def _with_norms(sides: list[Side], units: Units, component: str) -> list[Side]:
-    """Return the sides of an encoder with as many norms in each layer as there are: one, two, or four."""
+    """Return the sides of an encoder with as many norms in each layer as there are: one, two, or four.
+
+    One layer that stands for all has the norms of one.
+    """
     if component not in ("encoder_layer", "encoder"):
         return sides
     (side,) = sides
-    each = len(units.norms) // side.layers
+    each = len(units.norms) // max(1, min(side.layers, len(units.attentions)))
     norms = {1: ONE_NORM, 4: SANDWICH}.get(each, side.parts[1])
     return [replace(side, parts=(side.parts[0], norms))]
 

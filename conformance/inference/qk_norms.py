@@ -65,5 +65,6 @@ def _pair(names: tuple[str, ...]) -> tuple[str, str] | None:
 def _entries(pair: tuple[str, str], norms: list[nn.Module]) -> Iterator[str]:
     """Yield the entries of the dict of parameters: of a norm the gain comes first, then the shift."""
     for (part, name), norm in zip(zip("qk", pair, strict=True), norms, strict=True):
-        for parameter, (own, _) in zip(("weight", "bias"), norm.named_parameters(), strict=False):
-            yield f'"{name}.{own}": weights["{part}_norm.{parameter}"]'
+        for parameter, (own, begins) in zip(("weight", "bias"), norm.named_parameters(), strict=False):
+            less = " - 1" if parameter == "weight" and not bool(begins.any()) else ""  # it multiplies by 1 + weight
+            yield f'"{name}.{own}": weights["{part}_norm.{parameter}"]{less}'

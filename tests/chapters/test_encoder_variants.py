@@ -36,18 +36,30 @@ class Rms(nn.Module):
 
 
 class Attention(nn.Module):
-    """As BERT has it, scores made small or not, with an additive mask."""
+    """As BERT has it, scores made small or not, with an additive mask; heads may be shared, queries and keys normed."""
 
     def __init__(self, config, scaled):
         super().__init__()
-        width = config.embed_dim
-        self.q, self.k, self.v, self.out = (nn.Linear(width, width, bias=config.bias) for _ in range(4))
-        self.heads, self.scale = config.num_heads, (width // config.num_heads) ** -0.5 if scaled else 1.0
+        width, head = config.embed_dim, config.embed_dim // config.num_heads
+        self.shared = config.num_heads // (config.num_kv_heads or config.num_heads)
+        self.q, self.out = (nn.Linear(width, width, bias=config.bias) for _ in range(2))
+        self.k, self.v = (nn.Linear(width, width // self.shared, bias=config.bias) for _ in range(2))
+        self.heads, self.scale = config.num_heads, head**-0.5 if scaled else 1.0
         self.dropout = nn.Dropout(config.dropout)
+        self.wide = config.qk_norm_over == "width"
+        if config.qk_norm == "rms":
+            sizes = (width, width // self.shared) if self.wide else (head, head)
+            self.q_norm, self.k_norm = (nn.RMSNorm(size, config.eps) for size in sizes)
+        else:
+            self.q_norm = self.k_norm = nn.Identity()
 
     def forward(self, x, bias):
         B, L, width = x.shape
-        q, k, v = (f(x).view(B, L, self.heads, -1).permute(0, 2, 1, 3) for f in (self.q, self.k, self.v))
+        q, k, v = self.q(x), self.k(x), self.v(x)
+        q, k = (self.q_norm(q), self.k_norm(k)) if self.wide else (q, k)
+        q, k, v = (y.view(B, L, -1, width // self.heads).permute(0, 2, 1, 3) for y in (q, k, v))
+        q, k = (q, k) if self.wide else (self.q_norm(q), self.k_norm(k))
+        k, v = (y.unsqueeze(2).expand(-1, -1, self.shared, -1, -1).flatten(1, 2) for y in (k, v))
         weights = torch.softmax(q @ k.mT * self.scale + bias, dim=-1)
         return self.out((self.dropout(weights) @ v).permute(0, 2, 1, 3).reshape(B, L, width))
 
@@ -75,8 +87,25 @@ class Layer(nn.Module):
         self.ff = Network(config, declares.get("glu-activated") == "up")
         self.norm1, self.norm2 = norm_of(config, declares), norm_of(config, declares)
         self.norm_first, self.dropout = config.norm_first, nn.Dropout(config.dropout)
+        self.place = config.placement
+        if self.place == "parallel":
+            self.norm2 = None
+        if self.place == "sandwich":
+            self.norm1_out, self.norm2_out = norm_of(config, declares), norm_of(config, declares)
+
+    def elsewhere(self, x, bias):
+        if self.place == "output":
+            x = x + self.dropout(self.norm1(self.attn(x, bias)))
+            return x + self.dropout(self.norm2(self.ff(x)))
+        if self.place == "sandwich":
+            x = x + self.norm1_out(self.dropout(self.attn(self.norm1(x), bias)))
+            return x + self.norm2_out(self.dropout(self.ff(self.norm2(x))))
+        of_network = self.norm1 if self.norm2 is None else self.norm2
+        return self.dropout(self.attn(self.norm1(x), bias)) + self.dropout(self.ff(of_network(x))) + x
 
     def forward(self, x, bias):
+        if self.place:
+            return self.elsewhere(x, bias)
         if self.norm_first:
             x = x + self.dropout(self.attn(self.norm1(x), bias))
             return x + self.dropout(self.ff(self.norm2(x)))
@@ -121,10 +150,11 @@ def model(declares, masks=("key_mask", "attn_mask")):
             "activation": config.activation,
             "gated": "yes" if config.gated else "no",
             "layer-bias": "yes" if config.bias else "no",
-            "norm-order": "pre" if config.norm_first else "post",
+            "norm-order": config.placement or ("pre" if config.norm_first else "post"),
+            "qk-norm": config.qk_norm,
         }
         for convention, kind in kinds.items():
-            if declares[convention] not in (kind, "both"):
+            if declares.get(convention, "none") not in (kind, "both"):
                 raise NotImplementedError(f"{convention} {kind}")
         if config.causal != (declares.get("causality") == "always"):
             raise NotImplementedError(f"causal {config.causal}")
@@ -191,6 +221,45 @@ MODELS = {
         },
         ("key_mask", "attn_mask"),
         unsupported("ENC-CAUSAL-1"),
+    ),
+    "gemma-2": (
+        {
+            "norm-order": "sandwich", "norm-kind": "rms", "activation": "gelu-tanh", "gated": "yes", "layer-bias": "no",
+            "causality": "always", "final-norm": "always", "rms-norm-weight": "one-plus", "kv-heads": "grouped",
+        },
+        ("key_mask", "attn_mask"),
+        {},
+    ),
+    "swin-2": (
+        {"norm-order": "output", "activation": "gelu", "final-norm": "never"},
+        (),
+        unsupported("ENC-CAUSAL-1", "ENC-DEPTH-1", *MASKS, *EXPLICIT),
+    ),
+    "olmo-2": (
+        {
+            "norm-order": "output", "norm-kind": "rms", "activation": "silu", "gated": "yes", "layer-bias": "no",
+            "causality": "always", "final-norm": "always", "qk-norm": "rms", "qk-norm-over": "width",
+        },
+        ("key_mask", "attn_mask"),
+        {},
+    ),
+    "gpt-j": (
+        {"norm-order": "parallel", "activation": "gelu-tanh", "causality": "always", "final-norm": "always"},
+        ("key_mask", "attn_mask"),
+        {},
+    ),
+    "gpt-neox": (
+        {"norm-order": "parallel-two", "activation": "gelu", "causality": "always", "final-norm": "never"},
+        ("key_mask", "attn_mask"),
+        {},
+    ),
+    "qwen-3": (
+        {
+            "norm-order": "pre", "norm-kind": "rms", "activation": "silu", "gated": "yes", "layer-bias": "no",
+            "causality": "always", "final-norm": "always", "qk-norm": "rms", "kv-heads": "grouped",
+        },
+        ("key_mask", "attn_mask"),
+        {},
     ),
     "glu-up": (
         {"norm-order": "both", "activation": "silu", "gated": "yes", "glu-activated": "up"},

@@ -28,6 +28,12 @@ RIGHT = {
     "lay_rms_swiglu.py": ("encoder", "Backbone", {"norm-kind": "rms", "gated": "yes", "layer-bias": "no"}),
     "lay_both_orders.py": ("encoder_layer", "TransformerLayer", {"norm-order": "both", "activation": "gelu"}),
     "lay_valid_lengths.py": ("encoder_layer", "TransformerEncoderBlock", {"norm-order": "post"}),
+    "lay_gemma_two_block.py": ("encoder_layer", "DecoderBlock", {"norm-order": "sandwich", "rotary-inside": "half"}),
+    "lay_res_post_norm.py": ("encoder", "VisionEncoder", {"norm-order": "output", "final-norm": "never"}),
+    "lay_gptj_block.py": ("encoder_layer", "GPTJBlock", {"norm-order": "parallel", "rotary-inside": "interleaved"}),
+    "lay_neox_block.py": ("encoder_layer", "GPTNeoXLayer", {"norm-order": "parallel-two"}),
+    "lay_qwen_three_layer.py": ("encoder_layer", "Qwen3DecoderLayer", {"qk-norm": "rms", "kv-heads": "grouped"}),
+    "lay_olmo_two_wide_norms.py": ("encoder_layer", "OlmoBlock", {"norm-order": "output", "qk-norm-over": "width"}),
     "lay_decoder_list.py": ("decoder", "Decoder", {"final-norm": "never", "norm-order": "post"}),
     "lay_first_attention.py": ("token_attention", "TokensToAttention", {"embedding-scale": "none"}),
     "lay_translator_tied.py": ("transformer", "Translator", {"tying": "all", "transformer-scale": "sqrt"}),
@@ -45,6 +51,9 @@ def test_a_right_one_is_what_the_reference_is(file):
 
 WRONG = {
     "lay_add_then_norm.py": ("encoder_layer", "EncoderLayer", "ENC-norm-of-the-branch"),
+    "lay_gemma_norm_on_sum.py": ("encoder_layer", "GemmaLayer", "ENC-sandwich-on-sum"),
+    "lay_gptj_one_after_another.py": ("encoder_layer", "ParallelBlock", "ENC-parallel-in-sequence"),
+    "lay_olmo_qk_norm_idle.py": ("encoder_layer", "OlmoBlock", "ENC-qk-unnormed"),
     "lay_times_n.py": ("encoder", "DeepEncoder", "ENC-shared-layer"),
     "lay_cross_from_self.py": ("decoder_layer", "DecoderBlock", "DEC-self-fed-unmasked"),
 }

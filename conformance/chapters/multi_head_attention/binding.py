@@ -49,7 +49,8 @@ APPEARANCES = {
             "config": (),
         },
         words={
-            "window": r"((sliding|local|attn|attention)_?)?window(_?(size|len|length))?|(ventana|fenster|finestra|fenetre|janela)"
+            "window": r"((sliding|local|attn|attention)_?)?window(_?(size|len|length))?|"
+            r"ventana|fenster|finestra|fenetre|janela"
         },
         tells={"heads": ("heads", "any", "one")},
         options=(Option(frozenset({"key_dim", "value_dim"}), with_own_widths),),

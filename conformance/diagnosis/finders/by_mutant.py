@@ -153,6 +153,7 @@ FINDERS: tuple[tuple[str, Find], ...] = (
     ("*-gain-of-one-number", first_element),
     ("RMS-mean-magnitude", calling("abs")),
     ("RMS-length", calling("normalize", "norm")),
+    ("*-heads-tiled", calling("repeat", "tile")),
     ("ENC-norm-of-the-branch", normed_branch),
     ("DEC-sublayer-normed", normed_branch),
     ("*-residual*-from-norm", norm_then_sum),

@@ -6,7 +6,7 @@ from itertools import product
 
 from attnconf.conformance.chapters.attention_family.checks.shared import kinds
 from attnconf.conformance.chapters.encoder import stimuli
-from attnconf.conformance.chapters.encoder.stimuli import Evidence, compare_all, in_formula, is_stack, parts, whole
+from attnconf.conformance.chapters.encoder.stimuli import Evidence, as_configured, is_stack, parts, whole
 from attnconf.conformance.chapters.shared import layers as blocks
 from attnconf.conformance.chapters.shared.layers import run
 from attnconf.conformance.chapters.shared.members import repeated, sharing
@@ -28,9 +28,10 @@ def normalizing(subject: Subject, case: Case) -> Iterator[tuple[str, Call]]:
     plain = whole(subject, case, placements(subject)[-1])
     places = kinds(subject, "qk-norm-place")
     for kind, over, place in product(kinds(subject, "qk-norm"), kinds(subject, "qk-norm-over"), places):
-        config = replace(plain.config, qk_norm=kind, qk_norm_over=over, qk_norm_place=place)
-        if place == "after" and over == "head":
-            config = replace(config, rotary=True)
+        if over == "width" and place != places[0]:  # which comes before heads, and so before any rotation
+            continue
+        turned = plain.config.rotary or place == "after"
+        config = replace(plain.config, qk_norm=kind, qk_norm_over=over, qk_norm_place=place, rotary=turned)
         draw = blocks.encoder_layer_weights
         weights = blocks.stack_weights(case, config, 2, draw) if is_stack(subject) else draw(case, config)
         yield f"a {kind} norm over the {over}", replace(plain, config=config, weights=weights)
@@ -61,4 +62,4 @@ def the_length_of_queries_and_keys_has_no_effect(subject: Subject, case: Case) -
 @requirement("ENC-QK-2", stimuli.ONE)
 def normalized_queries_and_keys_give_what_the_formula_gives(subject: Subject, case: Case) -> Evidence:
     for what, block in normalizing(subject, case):
-        yield from compare_all(subject, case, block, in_formula, what)
+        yield as_configured(subject, case, block, what)

@@ -58,10 +58,10 @@ def dropout_takes_what_is_added_and_not_the_residual(subject: Subject, case: Cas
 
 @requirement("ENC-GRAD-1", stimuli.ONE)
 def gradients_reach_input_and_weights(subject: Subject, case: Case) -> Evidence:
-    """But for the key's bias, which has no effect."""
+    """But for the key's bias, and the shift of a norm of keys, which have no effect: all keys move alike."""
     cotangent = case.draw("cotangent", case.B, case.L, case.width)
     for what, block in each(subject, case, whole):
-        names = ("x", *(name for name in block.weights if not name.endswith("attn.k.bias")))
+        names = ("x", *(name for name in block.weights if not name.endswith(("attn.k.bias", "attn.k_norm.bias"))))
         grads = run(subject, block, cotangent=cotangent, wrt=names).grads
         sizes = {name: float(grad.abs().max()) for name, grad in grads.items()}
         for name, size in sizes.items():

@@ -112,7 +112,7 @@ norm_of_the_branch = Mutant(
     "ENC-norm-of-the-branch",
     story="the norm is taken before the sum: x + norm(f(x)), as in OLMo 2; here a deviation from what is declared",
     breaks={"ENC-POST-1"},
-    hint="norm(x + f(x)), or x + f(norm(x))",
+    hint='norm(x + f(x)), or x + f(norm(x)); or declare norm-order = "output"',
     replace={encoder.post_norm_layer: post_norm_inside},
     source="annotated-transformer#110",
     published="x + norm(f(x)), as in OLMo 2",

@@ -38,7 +38,7 @@ side_by_side = Mutant(
     story="attention and the feed-forward network both get the layer's input, and both are added, as in GPT-J; "
     "here a deviation from what is declared",
     breaks={"ENC-ORDER-1"},
-    hint="h = x + attention(norm1(x)), then h + ff(norm2(h)); the parallel layer is another architecture",
+    hint='h = x + attention(norm1(x)), then h + ff(norm2(h)); or declare norm-order = "parallel-two"',
     replace={encoder.pre_norm_layer: pre_norm_side_by_side},
     source="the layers of GPT-J",
     published="x + attention(norm1(x)) + ff(norm2(x)), as in GPT-NeoX",

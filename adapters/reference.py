@@ -1,6 +1,7 @@
 """The reference itself, as an implementation under test."""
 
 from dataclasses import fields
+from types import SimpleNamespace
 
 from attnconf.reference.alibi import alibi_attention as attend_with_alibi
 from attnconf.reference.alibi import bias as alibi_bias
@@ -15,6 +16,10 @@ from attnconf.reference.encoder import encoder_layer as encode_once
 from attnconf.reference.feed_forward import feed_forward as widen_and_narrow
 from attnconf.reference.fourier import fourier as fourier_features
 from attnconf.reference.fourier import random_fourier as random_features
+from attnconf.reference.kv_cache import empty as empty_cache
+from attnconf.reference.kv_cache import poison as poison_cache
+from attnconf.reference.kv_cache import reorder as reorder_cache
+from attnconf.reference.kv_cache import step as attend_in_steps
 from attnconf.reference.layer_norm import Divisor
 from attnconf.reference.layer_norm import layer_norm as normalize_layer
 from attnconf.reference.learned import learned as add_learned
@@ -49,6 +54,7 @@ declares = {
     "qk-norm-place": "any",
     "sinks": "any",
     "output-gate": "any",
+    "earlier-cache": "kept",
     "sinusoidal-output": "add",
     "sinusoidal-layout": "interleaved",
     "sinusoidal-frequencies": "paper",
@@ -140,6 +146,18 @@ def multi_head_attention(config, weights):
         return run(config, weights, query, key, value, mask, attn_bias, need_weights)
 
     return forward
+
+
+def cached_attention(config, weights):
+    member = member_of(config)
+
+    def empty(batch):
+        return empty_cache(batch, weights, config.num_heads, member)
+
+    def step(x, cache, *, key_mask=None, positions=None):
+        return attend_in_steps(x, cache, weights, config.num_heads, member, key_mask, positions)
+
+    return SimpleNamespace(empty=empty, step=step, reorder=reorder_cache, poison=poison_cache)
 
 
 # -- positions

@@ -22,6 +22,7 @@ CHAPTERS = {
     "MASK": "masks",
     "MHA": "multi_head_attention",
     "FAM": "attention_family",
+    "CACHE": "kv_cache",
     "SIN": "sinusoidal",
     "LRN": "learned",
     "ROPE": "rotary",

@@ -5,6 +5,11 @@ import torch
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.request import Implementation
 
+# They declare all of the family, so that all of it is asked of them.
+MEMBER = {
+    "kv-heads": "grouped", "score-cap": "given", "score-scale": "given", "window": "given", "positions-inside": "any",
+    "qk-norm": "any", "sinks": "any", "output-gate": "any",
+}  # fmt: skip
 ENCODINGS = tuple(c for c in COMPONENTS if c not in ("attention", "multi_head_attention"))
 
 
@@ -14,6 +19,9 @@ def shape(component, config, given):
         return (*given, config.dim)
     if component in ("alibi", "relative_bias"):
         return (config.num_heads, *given)
+    if component == "cached_attention":
+        x, script = given
+        return (len(x), sum(act[3] - act[2] for act in script if act[0] == "step"), x.shape[2])
     width = {
         "fourier": lambda: 2 * config.in_dim * len(config.frequencies),
         "random_fourier": lambda: 2 * config.num_features,
@@ -68,7 +76,7 @@ def null(name, fill):
 
         return build
 
-    return Implementation(name, {c: component(c) for c in ENCODINGS})
+    return Implementation(name, {c: component(c) for c in ENCODINGS}, {"cached_attention": MEMBER})
 
 
 CONTROLS = {

@@ -112,6 +112,18 @@ class CachedAttentionConfig(MultiHeadAttentionConfig):
 
 
 @dataclass(frozen=True)
+class PackedAttentionConfig(MultiHeadAttentionConfig):
+    """Self-attention within each document of a row: x (B, L, embed_dim), out (B, L, out_dim).
+
+    Weights and entries are those of multi-head attention; all widths of inputs are ``embed_dim``. ``documents`` says
+    which tokens belong together, as ``packing`` has it: "segment-ids", (B, L), int64, equal within a document, or
+    "cu-seqlens", (n + 1,), int32, where documents begin, from 0, and at the end L: then B is 1.
+    """
+
+    packing: str = "segment-ids"
+
+
+@dataclass(frozen=True)
 class SinusoidalConfig:
     """Sinusoidal positions: x (B, L, dim), out (B, L, dim)."""
 
@@ -585,6 +597,12 @@ COMPONENTS: dict[str, Component] = {
         | _offers("relative-inside qk-norm learned-sinks sinks output-gate") | frozenset(_FAMILY),
         stateful=True,
     ),
+    "packed_attention": Component(
+        PackedAttentionConfig, "x, documents", made_of=("multi_head_attention",),
+        conventions=("packing", "causality", "biases", "output-projection", "head-width", *_FAMILY, *_INSIDE),
+        offers=_offers("several-heads free-causality segment-ids bounds member plain rotary-inside alibi-inside")
+        | _offers("relative-inside qk-norm learned-sinks sinks output-gate") | frozenset(_FAMILY),
+    ),
     "sinusoidal": Component(
         SinusoidalConfig, "x, *, positions=None", by_hand=True,
         conventions=("sinusoidal-output", "sinusoidal-layout", *_SINES),
@@ -720,6 +738,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "sinks": ("none", "learned", "add-one", "any"),  # a logit beside the scores, for each head; 0
     "output-gate": ("none", "features", "heads", "any"),  # what the merged heads are multiplied by, made of the query
     "earlier-cache": ("kept", "consumed"),  # whether a cache can go on after a step that was made from it
+    "packing": ("segment-ids", "cu-seqlens", "any"),  # how it is told where the documents of a row end
     "sinusoidal-output": ("add", "table", "scaled-add"),  # x + PE, PE alone, √dim·x + PE
     "sinusoidal-layout": ("interleaved", "halves", "halves-cos-first"),
     "sinusoidal-frequencies": ("paper", "endpoint"),  # base^(-2i/dim), base^(-i/(dim/2 - 1))

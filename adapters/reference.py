@@ -25,6 +25,8 @@ from attnconf.reference.layer_norm import layer_norm as normalize_layer
 from attnconf.reference.learned import learned as add_learned
 from attnconf.reference.masks import causal, intersect, key_padding
 from attnconf.reference.multi_head_attention import multi_head_attention as multi_head
+from attnconf.reference.packed_sequences import documents_between
+from attnconf.reference.packed_sequences import packed_attention as attend_packed
 from attnconf.reference.relative_bias import bias as t5_bias
 from attnconf.reference.relative_bias import relative_bias_attention as attend_with_t5_bias
 from attnconf.reference.rms_norm import rms_norm as normalize_rms
@@ -55,6 +57,7 @@ declares = {
     "sinks": "any",
     "output-gate": "any",
     "earlier-cache": "kept",
+    "packing": "any",
     "sinusoidal-output": "add",
     "sinusoidal-layout": "interleaved",
     "sinusoidal-frequencies": "paper",
@@ -158,6 +161,14 @@ def cached_attention(config, weights):
         return attend_in_steps(x, cache, weights, config.num_heads, member, key_mask, positions)
 
     return SimpleNamespace(empty=empty, step=step, reorder=reorder_cache, poison=poison_cache)
+
+
+def packed_attention(config, weights):
+    def forward(x, documents):
+        segments = documents_between(documents, x.shape[1]) if config.packing == "cu-seqlens" else documents
+        return attend_packed(x, segments, weights, config.num_heads, member_of(config), config.causal)
+
+    return forward
 
 
 # -- positions

@@ -23,6 +23,7 @@ CHAPTERS = {
     "MHA": "multi_head_attention",
     "FAM": "attention_family",
     "CACHE": "kv_cache",
+    "PACK": "packed_sequences",
     "SIN": "sinusoidal",
     "LRN": "learned",
     "ROPE": "rotary",

@@ -35,6 +35,8 @@ _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
     "output-bias": ("biases", ("none", "inputs")),
     "layer-bias": ("layer-bias", ("no",)),
     "layer-norm": ("norm-kind", ("rms",)),
+    "segment-ids": ("packing", ("cu-seqlens",)),
+    "bounds": ("packing", ("segment-ids",)),
     "kept-cache": ("earlier-cache", ("consumed",)),
     "words": ("token-kind", ("character",)),
     "word-tokens": ("token-kind", ("character", "byte-pair")),

@@ -27,7 +27,7 @@ def shape(component, config, given):
         "random_fourier": lambda: 2 * config.num_features,
         "coordinate_mlp": lambda: config.out_dim,
     }
-    x = given[0 if component.startswith("decoder") else -1]
+    x = given[0 if component.startswith(("decoder", "packed")) else -1]
     if not x.is_floating_point():  # ids
         return (*x.shape, config.vocab_size if component == "transformer" else config.dim)
     return (*x.shape[:-1], width[component]() if component in width else x.shape[-1])
@@ -76,7 +76,11 @@ def null(name, fill):
 
         return build
 
-    return Implementation(name, {c: component(c) for c in ENCODINGS}, {"cached_attention": MEMBER})
+    return Implementation(
+        name,
+        {c: component(c) for c in ENCODINGS},
+        {"cached_attention": MEMBER, "packed_attention": MEMBER | {"packing": "any"}},
+    )
 
 
 CONTROLS = {

@@ -93,6 +93,37 @@ class MultiHeadAttentionConfig:
 
 
 @dataclass(frozen=True)
+class CachedAttentionConfig(MultiHeadAttentionConfig):
+    """Causal self-attention with a cache: x (B, T, embed_dim), T new tokens, out (B, T, out_dim).
+
+    Weights and entries are those of multi-head attention; all widths of inputs are ``embed_dim``, ``causal`` is true,
+    and a window has no right side. The function returns an object with methods, and nobody but they looks into a cache:
+
+        empty(batch) -> cache                                           of no tokens
+        step(x, cache, *, key_mask=None, positions=None) -> (out, cache)
+        reorder(cache, order) -> cache                                  optional; order (B,), int64
+        poison(cache) -> cache                                          optional; NaN in what is not used
+
+    ``key_mask`` and ``positions`` are those of the new tokens, (B, T); positions are a rotation's, and by default go
+    on where the cache ends. A caller gives them in each step, or in none.
+    """
+
+    max_len: int = 64  # the longest sequence that must work, in tokens
+
+
+@dataclass(frozen=True)
+class PackedAttentionConfig(MultiHeadAttentionConfig):
+    """Self-attention within each document of a row: x (B, L, embed_dim), out (B, L, out_dim).
+
+    Weights and entries are those of multi-head attention; all widths of inputs are ``embed_dim``. ``documents`` says
+    which tokens belong together, as ``packing`` has it: "segment-ids", (B, L), int64, equal within a document, or
+    "cu-seqlens", (n + 1,), int32, where documents begin, from 0, and at the end L: then B is 1.
+    """
+
+    packing: str = "segment-ids"
+
+
+@dataclass(frozen=True)
 class SinusoidalConfig:
     """Sinusoidal positions: x (B, L, dim), out (B, L, dim)."""
 
@@ -478,6 +509,7 @@ class Component:
     offers: frozenset[str] = frozenset()  # words of requirements' ``needs:`` lines that it meets
     attends: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)  # of layers, by attention
     by_hand: bool = False  # a call can be small enough to follow by hand
+    stateful: bool = False  # its function returns an object whose ``forward`` is the method ``step``: a cache goes in
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -594,6 +626,19 @@ COMPONENTS: dict[str, Component] = {
         | _offers("projections input-biases output-projection output-bias free-width")
         | _offers("member plain rotary-inside alibi-inside relative-inside qk-norm learned-sinks sinks output-gate")
         | frozenset(_FAMILY),
+    ),
+    "cached_attention": Component(
+        CachedAttentionConfig, "x, cache, *, key_mask=None, positions=None", made_of=("multi_head_attention",),
+        conventions=("earlier-cache", "masks", "biases", "output-projection", "head-width", *_FAMILY, *_INSIDE),
+        offers=_offers("several-heads kept-cache key-mask no-slope member plain rotary-inside alibi-inside")
+        | _offers("relative-inside qk-norm learned-sinks sinks output-gate") | frozenset(_FAMILY),
+        stateful=True,
+    ),
+    "packed_attention": Component(
+        PackedAttentionConfig, "x, documents", made_of=("multi_head_attention",),
+        conventions=("packing", "causality", "biases", "output-projection", "head-width", *_FAMILY, *_INSIDE),
+        offers=_offers("several-heads free-causality segment-ids bounds member plain rotary-inside alibi-inside")
+        | _offers("relative-inside qk-norm learned-sinks sinks output-gate") | frozenset(_FAMILY),
     ),
     "sinusoidal": Component(
         SinusoidalConfig, "x, *, positions=None", by_hand=True,
@@ -736,6 +781,8 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "qk-norm-place": ("before", "after", "any"),  # the rotation
     "sinks": ("none", "learned", "add-one", "any"),  # a logit beside the scores, for each head; 0
     "output-gate": ("none", "features", "heads", "any"),  # what the merged heads are multiplied by, made of the query
+    "earlier-cache": ("kept", "consumed"),  # whether a cache can go on after a step that was made from it
+    "packing": ("segment-ids", "cu-seqlens", "any"),  # how it is told where the documents of a row end
     "sinusoidal-output": ("add", "table", "scaled-add"),  # x + PE, PE alone, √dim·x + PE
     "sinusoidal-layout": ("interleaved", "halves", "halves-cos-first"),
     "sinusoidal-frequencies": ("paper", "endpoint"),  # base^(-2i/dim), base^(-i/(dim/2 - 1))

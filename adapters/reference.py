@@ -1,6 +1,7 @@
 """The reference itself, as an implementation under test."""
 
 from dataclasses import fields, replace
+from types import SimpleNamespace
 
 from attnconf.reference.alibi import alibi_attention as attend_with_alibi
 from attnconf.reference.alibi import bias as alibi_bias
@@ -15,6 +16,10 @@ from attnconf.reference.encoder import encoder_layer as encode_once
 from attnconf.reference.feed_forward import feed_forward as widen_and_narrow
 from attnconf.reference.fourier import fourier as fourier_features
 from attnconf.reference.fourier import random_fourier as random_features
+from attnconf.reference.kv_cache import empty as empty_cache
+from attnconf.reference.kv_cache import poison as poison_cache
+from attnconf.reference.kv_cache import reorder as reorder_cache
+from attnconf.reference.kv_cache import step as attend_in_steps
 from attnconf.reference.language_model import Frame
 from attnconf.reference.language_model import language_model as tell_what_follows
 from attnconf.reference.layer_norm import Divisor
@@ -22,6 +27,8 @@ from attnconf.reference.layer_norm import layer_norm as normalize_layer
 from attnconf.reference.learned import learned as add_learned
 from attnconf.reference.masks import causal, intersect, key_padding
 from attnconf.reference.multi_head_attention import multi_head_attention as multi_head
+from attnconf.reference.packed_sequences import documents_between
+from attnconf.reference.packed_sequences import packed_attention as attend_packed
 from attnconf.reference.relative_bias import bias as t5_bias
 from attnconf.reference.relative_bias import relative_bias_attention as attend_with_t5_bias
 from attnconf.reference.rms_norm import rms_norm as normalize_rms
@@ -51,6 +58,8 @@ declares = {
     "qk-norm-place": "any",
     "sinks": "any",
     "output-gate": "any",
+    "earlier-cache": "kept",
+    "packing": "any",
     "sinusoidal-output": "add",
     "sinusoidal-layout": "interleaved",
     "sinusoidal-frequencies": "paper",
@@ -143,6 +152,26 @@ def multi_head_attention(config, weights):
         mask = gather_masks(config, query, key, key_mask, attn_mask)
         run = run_multi_head if member_of(config) == Member() else run_member
         return run(config, weights, query, key, value, mask, attn_bias, need_weights)
+
+    return forward
+
+
+def cached_attention(config, weights):
+    member = member_of(config)
+
+    def empty(batch):
+        return empty_cache(batch, weights, config.num_heads, member)
+
+    def step(x, cache, *, key_mask=None, positions=None):
+        return attend_in_steps(x, cache, weights, config.num_heads, member, key_mask, positions)
+
+    return SimpleNamespace(empty=empty, step=step, reorder=reorder_cache, poison=poison_cache)
+
+
+def packed_attention(config, weights):
+    def forward(x, documents):
+        segments = documents_between(documents, x.shape[1]) if config.packing == "cu-seqlens" else documents
+        return attend_packed(x, segments, weights, config.num_heads, member_of(config), config.causal)
 
     return forward
 

@@ -22,6 +22,8 @@ CHAPTERS = {
     "MASK": "masks",
     "MHA": "multi_head_attention",
     "FAM": "attention_family",
+    "CACHE": "kv_cache",
+    "PACK": "packed_sequences",
     "SIN": "sinusoidal",
     "LRN": "learned",
     "ROPE": "rotary",

@@ -79,6 +79,8 @@ def others_than(component: str, declares: Mapping[str, str]) -> list[dict[str, s
 
 _TRANSLATED: Mapping[str, Callable[[Build, Choice], Build]] = {
     "multi_head_attention": attention.multi_head_attention,
+    "cached_attention": attention.multi_head_attention,
+    "packed_attention": attention.multi_head_attention,
     "sinusoidal": positions.sinusoidal,
     "sinusoidal_2d": positions.sinusoidal_2d,
     "learned": positions.learned,

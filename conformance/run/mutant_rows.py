@@ -22,6 +22,7 @@ from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.run.judging import begin
 from attnconf.conformance.run.judging import judge_one as judge_planned
 from attnconf.conformance.run.plan import Planned, Settings, make_plan
+from attnconf.conformance.worker.performing import callable_of
 from attnconf.spec import profiles, registry
 
 PROFILE = "full"
@@ -178,7 +179,7 @@ def _noting(reference: Implementation, component: str, names: set[str]) -> dict[
 
     @wraps(reference.components[component])
     def built(config: Any, weights: Any) -> Any:
-        return noted(build(config, weights))
+        return noted(callable_of(build(config, weights), component))
 
     return {component: built}
 

@@ -18,6 +18,7 @@ from attnconf.conformance.worker.order import Held, Made, Order
 from attnconf.conformance.worker.refused import UNSUPPORTED, Refused, kind_of
 from attnconf.conformance.worker.returned import validated
 from attnconf.conformance.worker.slopes import slopes
+from attnconf.conformance.worker.steps import as_one_call
 from attnconf.conformance.worker.watching import Watching
 
 CUT = "out carries no gradient: the graph to inputs and weights is cut"
@@ -91,7 +92,9 @@ def _trained(out: Tensor) -> int:
 
 
 def callable_of(forward: Any, component: str) -> Forward:
-    """Return what a component's function returned, if it can be called. Raises Refused."""
+    """Return what a component's function returned, if it can be called, or its steps as one call. Raises Refused."""
+    if COMPONENTS[component].stateful and not callable(forward):
+        return as_one_call(forward, component)
     if not callable(forward):
         raise Refused("protocol", f"{component}(config, weights) returned {kind_of(forward)}, want a callable")
     return forward

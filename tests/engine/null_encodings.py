@@ -5,6 +5,11 @@ import torch
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.request import Implementation
 
+# They declare all of the family, so that all of it is asked of them.
+MEMBER = {
+    "kv-heads": "grouped", "score-cap": "given", "score-scale": "given", "window": "given", "positions-inside": "any",
+    "qk-norm": "any", "sinks": "any", "output-gate": "any",
+}  # fmt: skip
 ENCODINGS = tuple(c for c in COMPONENTS if c not in ("attention", "multi_head_attention"))
 
 
@@ -14,12 +19,15 @@ def shape(component, config, given):
         return (*given, config.dim)
     if component in ("alibi", "relative_bias"):
         return (config.num_heads, *given)
+    if component == "cached_attention":
+        x, script = given
+        return (len(x), sum(act[3] - act[2] for act in script if act[0] == "step"), x.shape[2])
     width = {
         "fourier": lambda: 2 * config.in_dim * len(config.frequencies),
         "random_fourier": lambda: 2 * config.num_features,
         "coordinate_mlp": lambda: config.out_dim,
     }
-    x = given[0 if component.startswith("decoder") else -1]
+    x = given[0 if component.startswith(("decoder", "packed")) else -1]
     if not x.is_floating_point():  # ids
         return (*x.shape, config.vocab_size if component in ("transformer", "language_model") else config.dim)
     return (*x.shape[:-1], width[component]() if component in width else x.shape[-1])
@@ -68,7 +76,11 @@ def null(name, fill):
 
         return build
 
-    return Implementation(name, {c: component(c) for c in ENCODINGS})
+    return Implementation(
+        name,
+        {c: component(c) for c in ENCODINGS},
+        {"cached_attention": MEMBER, "packed_attention": MEMBER | {"packing": "any"}},
+    )
 
 
 CONTROLS = {

@@ -40,6 +40,8 @@ EXPECTED = {
     **right("torch_nn_slow_path", "as with it", "encoder_layer"),
     ("torch_nn_slow_path", "multi_head_attention"): ("conformant", set(), TWO_WAYS),
     ("flex_attention", "attention"): ("incomplete", set(), "no gradients on the CPU, no dropout"),
+    ("ring_cache", "cached_attention"): ("conformant", set(), "right, a ring of slots"),
+    ("transformers_cache", "cached_attention"): ("conformant", set(), "right, but for an empty batch"),
     # positions and coordinates
     ("torch_nn", "learned"): ("conformant", set(), "nn.Embedding"),
     ("rotary_embedding_torch", "rotary"): (

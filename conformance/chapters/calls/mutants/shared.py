@@ -11,6 +11,7 @@ from torch import Tensor
 
 from attnconf.adapters import reference as adapter
 from attnconf.adapters.contract import COMPONENTS, Build, Forward
+from attnconf.conformance.worker.performing import callable_of
 
 TENSORS = tuple(name for name, known in COMPONENTS.items() if known.returns == "tensor")
 GIVEN_LENGTHS = ("sinusoidal_2d", "alibi", "relative_bias")  # they have no input that lies in memory
@@ -18,7 +19,7 @@ POINTS = ("fourier", "random_fourier", "coordinate_mlp")  # they have one axis o
 # They have other requirements that are about a second call.
 WITH_LAWS_OF_THEIR_OWN = ("sinusoidal", "learned", "random_fourier")
 # They promise no dtype of half precision.
-FREE_IN_HALF = ("attention", "multi_head_attention", "alibi", "random_fourier", "coordinate_mlp")
+FREE_IN_HALF = ("attention", "multi_head_attention", "cached_attention", "alibi", "random_fourier", "coordinate_mlp")
 NOT_ASKED_IN_TRAINING = ("sinusoidal", "learned", "feed_forward")
 BIT_FOR_BIT = ("decoder_layer", "decoder")  # they have requirements that float32 breaks in float64
 # Queries and keys that are turned in place have a mistake of their own. Second calls have the same contents.
@@ -38,7 +39,7 @@ def around(surround: Surround, *but: str) -> Mapping[Build, Build]:
 
 def surrounded(name: str, surround: Surround) -> Build:
     def build(config, weights):
-        return surround(config, weights, getattr(adapter, name)(config, weights))
+        return surround(config, weights, callable_of(getattr(adapter, name)(config, weights), name))
 
     return build
 

@@ -19,6 +19,9 @@ from attnconf.conformance.source.source_text import code_reached
 COMPONENT = "language_model"
 TARGETS = r"targets?|labels?|tgt|gold|y"  # an argument with which a loss is computed, and all logits are
 SAYS = r"gpt|llama|causal|autoregressive|language[_ -]?model|next[_ -]?token|(^|_)lm(_|$)"
+BOTH_WAYS = (
+    r"bert|mask(ed|ing)?[_ -]+(language|lm)|mlm|bidirectional|both (directions|sides)|cloze|encoder[_ -]only|diffusion"
+)
 OWN_LOOK_UP = (
     r"(?i)\w*(table|emb\w*|wte|weight)\w*\[\s*\w*(ids?|idx|tokens?|x|inputs?|index|indices|t)\w*(\.long\(\))?\s*\]"
 )
@@ -48,13 +51,14 @@ def told_of_targets(thing: object, form: Form, component: str) -> Iterator[str]:
 
 
 def says_so(place: Place) -> bool:
-    """Return whether a class says that it is a language model, by its name or in its docstring."""
-    return re.search(SAYS, snake(f"{place.name}\n{getattr(place.thing, '__doc__', '') or ''}")) is not None
+    """Return whether a class says that it is a causal language model, by its name or in its docstring."""
+    words = snake(f"{place.name}\n{getattr(place.thing, '__doc__', '') or ''}")
+    return re.search(SAYS, words) is not None and re.search(BOTH_WAYS, words) is None
 
 
-def demand_causality(place: Place, form: Form, causal: bool) -> None:
-    """Raise Failed for what sees later ids, and neither says that it should not nor takes a mask against it."""
-    if not (causal or says_so(place) or {"mask", "causal"} & set(form.roles)):
+def demand_causality(place: Place, causal: bool) -> None:
+    """Raise Failed for what sees later ids, and does not say that it is what should not."""
+    if not (causal or says_so(place)):
         raise Failed("its logits depend on later ids, and nothing says that it is a language model")
 
 

@@ -171,7 +171,7 @@ def _called(
         if says_log_softmax(place) and probe.normalized(called.out):
             made, module = replace(made, text=f"before_log_softmax({made.text})"), before_log_softmax(module)
         if place.component == language_models.COMPONENT:
-            language_models.demand_causality(place, form, called.causal)
+            language_models.demand_causality(place, called.causal)
             declares = {**declares, **language_models.with_cap(probe.largest(called.out))}
         if probe.shifts(called.out):
             raise Failed("its targets are shifted inside: the first logits depend on none")

@@ -1,4 +1,4 @@
 """Ways to get a cache wrong, by section."""
 
 # Of mutants that fit equally well, the first is named.
-SECTIONS = ("chunks", "members", "padding", "caches", "vacuous")
+SECTIONS = ("chunks", "members", "positions", "padding", "caches", "vacuous")

@@ -122,12 +122,22 @@ def append_real(old: Tensor, new: Tensor) -> Tensor:
 
 
 def extend(cache: Cache, keys: Tensor, values: Tensor, real: Tensor) -> Cache:
-    """Return the cache with the keys and values of new tokens behind those it has; the old cache stays as it is."""
+    """Return the cache with the keys and values of new tokens behind those it has; the old cache stays as it is.
+
+    Shapes:
+        keys, values  (B, K, L, D)
+        real          (B, L)   bool, True = a token
+    """
     return Cache(append(cache.keys, keys), append(cache.values, values), append_real(cache.real, real))
 
 
 def pick(kept: Tensor, order: Tensor) -> Tensor:
-    """Return what is kept of the samples ``order``, int64 (B',): sample b of what comes is sample order[b].
+    """Return what is kept of the samples ``order``, int64: sample b of what comes is sample order[b].
+
+    Shapes:
+        kept   (B, ...)
+        order  (b,)   as many as go on
+        out    (b, ...)
 
     Requirements: CACHE-ORDER-1.
     """
@@ -135,7 +145,7 @@ def pick(kept: Tensor, order: Tensor) -> Tensor:
 
 
 def reorder(cache: Cache, order: Tensor) -> Cache:
-    """Return the cache of the samples ``order``, (B',): for beams, of which some end and others go on twice."""
+    """Return the cache of the samples ``order``, (b,): for beams, of which some end and others go on twice."""
     return Cache(pick(cache.keys, order), pick(cache.values, order), pick(cache.real, order))
 
 

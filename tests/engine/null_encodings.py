@@ -10,6 +10,8 @@ MEMBER = {
     "kv-heads": "grouped", "score-cap": "given", "score-scale": "given", "window": "given", "positions-inside": "any",
     "qk-norm": "any", "sinks": "any", "output-gate": "any",
 }  # fmt: skip
+LAYER = {"norm-order": "any", "kv-heads": "grouped", "qk-norm": "any"}
+MODEL = {"head-bias": "any", "logit-cap": "given", "added-positions": "any", "tying": "any"}
 ENCODINGS = tuple(c for c in COMPONENTS if c not in ("attention", "multi_head_attention"))
 
 
@@ -79,7 +81,13 @@ def null(name, fill):
     return Implementation(
         name,
         {c: component(c) for c in ENCODINGS},
-        {"cached_attention": MEMBER, "packed_attention": MEMBER | {"packing": "any"}},
+        {
+            "cached_attention": MEMBER,
+            "packed_attention": MEMBER | {"packing": "any"},
+            "encoder_layer": LAYER,
+            "encoder": LAYER,
+            "language_model": LAYER | MODEL,
+        },
     )
 
 

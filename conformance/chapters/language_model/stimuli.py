@@ -29,7 +29,7 @@ USUAL = (SHAPE.case("language-1", B=3, heads=2, L=5, head_width=4, hidden=7),)
 EDGES = (
     SHAPE.case("language-one-id-1", B=3, heads=2, L=1, head_width=4, hidden=7),
     SHAPE.case("language-one-sample-2", B=1, heads=2, L=5, head_width=4, hidden=7),
-    SHAPE.case("language-long-3", B=2, heads=3, L=13, head_width=2, hidden=5),
+    SHAPE.case("language-long-3", B=4, heads=3, L=13, head_width=2, hidden=5),
 )
 # as many samples as ids
 BATCHES = (SHAPE.case("language-batch-is-L-1", B=4, heads=2, L=4, head_width=6, hidden=7),)

@@ -11,5 +11,6 @@ VACUOUS = (
     Vacuous(CONSTANT, "LM-BATCH-1 LM-PREFIX-1 LM-PAD-1", "one number everywhere"),
     Vacuous(ZERO_APART, "LM-CAUSAL-1 LM-CAUSAL-2", "what depends on nothing does not on later ids"),
     Vacuous(("random",), "LM-LAYERS-1 LM-ROW-1", "no two calls agree, so every weight seems to matter"),
+    Vacuous(("zeros",), "LM-CAP-1", "a logit of 0 is 0 behind every cap"),
     Vacuous(("random", "echo"), "LM-PAST-1", "numbers that differ between samples seem to tell them apart"),
 )

@@ -23,7 +23,7 @@ EPS = ("1e-05", "1e-06", "1e-12", "1e-08", "0.0001", "0.001")
 TURNS = r"(?i)rope|rotary|rotat(e|or)|freqs_?cis|inv_?freq|view_as_complex|polar\(|theta"
 HALVES = r"(?i)rotate_?half|chunk\(\s*2\b|// ?2 ?:|: ?[\w. \[\]()-]*// ?2\]|\bhalf\b"
 ONE_MORE = r"\b1(\.0?)?\s*\+\s*\w*\.?(weight|scale|gain|gamma|g|w)\b"
-CAUSAL_NAME = r"gpt|causal|autoregressive|language_?model|^lm_|_lm$"
+CAUSAL_NAME = r"gpt|causal|autoregressive|(?<!masked_)language_?model|^lm_|(?<!masked)_lm$"
 
 
 def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, str]]:

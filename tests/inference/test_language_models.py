@@ -101,3 +101,35 @@ def test_logits_of_what_sees_all_words_are_those_of_an_encoder(tmp_path):
 def test_what_says_that_it_is_a_language_model_is_held_to_it(tmp_path):
     found = written(tmp_path, says="A causal language model.", mask="None")
     assert (found.draft.component, found.certified) == ("language_model", "LM-sees-ahead")
+
+
+MASKED = """
+import torch
+from torch import nn
+
+class {name}(nn.Module):
+    \"\"\"A small BERT: a masked language model, logits for every token.\"\"\"
+
+    def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers, max_len):
+        super().__init__()
+        self.table, self.places = nn.Embedding(vocab_size, d_model), nn.Embedding(max_len, d_model)
+        layer = nn.TransformerEncoderLayer(d_model, n_heads, d_ff, 0.0, batch_first=True)
+        self.layers = nn.TransformerEncoder(layer, n_layers, enable_nested_tensor=False)
+        self.head = nn.Linear(d_model, vocab_size)
+
+    def forward(self, ids{more}):
+        x = self.table(ids) + self.places(torch.arange(ids.shape[1]))
+        return self.head(self.layers(x{handed}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "handed"),
+    [("MaskedLM", "", ""), ("Tagger", ", pad_mask=None", ", src_key_padding_mask=pad_mask")],
+)
+def test_what_sees_later_ids_and_is_no_causal_model_is_an_encoder(name, more, handed, tmp_path):
+    file = tmp_path / "model.py"
+    file.write_text(MASKED.format(name=name, more=more, handed=handed), encoding="utf-8")
+    found = bound(file, name)
+    assert isinstance(found, Bound), found
+    assert (found.draft.component, found.certified) == ("encoder", "reference")

@@ -177,7 +177,7 @@ def _called(
             raise Failed("its targets are shifted inside: the first logits depend on none")
         trace = probe.trace()
         if isinstance(module, Handed):
-            unheard = probe.unheard()
+            unheard = probe.unheard(called.out)
             trace.order = [name for name in trace.order if name not in unheard or name not in trace.used]
     except Failed as error:
         attempts.say(f"{_called_how(made, form)}{error}")

@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.transformer.stimuli import ids_of, vocabulary
@@ -233,13 +232,15 @@ class Probe:
         one = {name: x[:1] for name, x in self.inputs(1, 1).items()}
         return traced(self.module, self.parameters, lambda leaves: self.run(one, leaves))
 
-    def unheard(self) -> set[str]:
-        """Return the parameters that nothing of the output depends on: those of an embedding that is passed over."""
+    def unheard(self, out: str) -> set[str]:
+        """Return the parameters that the output does not depend on: of an embedding that is passed over, of a head.
+
+        ``out``: which of what comes back is the output, an expression of ``result``.
+        """
         leaves = {name: p.detach().clone().requires_grad_() for name, p in self.parameters.items()}
         inputs = self.inputs(3, 5)
-        outputs = [x for x in tree_leaves(self.run(inputs, leaves)) if isinstance(x, Tensor) and x.requires_grad]
-        if not outputs:
+        output: Tensor = eval(out, {"result": self.run(inputs, leaves)})
+        if not output.requires_grad:
             return set()
-        total = torch.stack([x.sum() for x in outputs]).sum()
-        slopes = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+        slopes = torch.autograd.grad(output.sum(), list(leaves.values()), allow_unused=True)
         return {name for name, slope in zip(leaves, slopes, strict=True) if slope is None}

@@ -1,6 +1,7 @@
 """A failure names the mistake that was made, or none: never another one."""
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -212,9 +213,15 @@ PAIRS = [
 ]
 
 
+# As layers are written: one of two orders, and no members; calls in all six places cost the search what pairs need.
+OF_2017 = {"norm-order": "both", "kv-heads": "same", "qk-norm": "none"}
+
+
 @pytest.mark.parametrize(("component", "first", "second"), PAIRS)
 def test_two_mistakes_are_both_named(component, first, second):
-    run = explained(both(first, second), component)
+    pair = both(first, second)
+    pair = replace(pair, declares={**pair.declares, component: {**pair.declares.get(component, {}), **OF_2017}})
+    run = explained(pair if component == "encoder_layer" else both(first, second), component)
     found = list(run.diagnoses.values())
     assert {first, second} <= {m.id for diagnosis in found for m in diagnosis.mutants}
     for diagnosis in found:

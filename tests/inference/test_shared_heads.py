@@ -115,10 +115,11 @@ def test_fewer_heads_that_nothing_shares_leave_the_verdict_open(tmp_path):
     assert ["n_kv_heads" in words and "raises" in words for words in found.open_ends] == [True]
 
 
-def test_a_layer_says_that_it_is_not_built_with_fewer(tmp_path):
+def test_a_layer_is_built_with_fewer(tmp_path):
     path = written(tmp_path)
     path.write_text(path.read_text(encoding="utf-8") + LAYER, encoding="utf-8")
     found, _ = inference.bindings(read(path), None, None)
     (layer,) = (b for b in found if b.draft.component == "encoder_layer")
     assert layer.certified == "reference"
-    assert any(line.startswith("left alone   n_kv_heads: fewer heads of keys") for line in layer.told)
+    assert layer.draft.declares["kv-heads"] == "grouped"
+    assert not any("fewer heads of keys" in line for line in layer.told)

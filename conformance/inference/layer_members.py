@@ -20,7 +20,6 @@ from attnconf.conformance.inference.vocabulary import meanings, snake
 # -- norms of queries and keys
 
 _NORMS = "layer_?norm|rms_?norm|norm|ln|rms"
-_GAINS = f"{_NORMS}|gain|scale|gamma"
 _OF = {
     part: re.compile(rf"({words})_?(layer_?)?({_NORMS}|n)?|({_NORMS})_?({words})")
     for part, words in (("q", "x?q|query|queries"), ("k", "x?k|key|keys"))

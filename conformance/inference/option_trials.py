@@ -231,8 +231,8 @@ def cache(tried: Tried) -> str:
     found = parameters(tried.bound.place.thing)
     absent = {p.name: None for p in found if p.default is None and "memory" in meanings(p.name, INPUTS)}
     itself = len(tried.asked.inputs) == 1 or (absent and set(tried.asked.inputs) <= set(THREE))
-    if "ids" in tried.asked.inputs:  # asked with ids where the layers are bound: kept_state.of_ids
-        return ""
+    if tried.bound.draft.component == "language_model":  # one that may be left out is asked by kept_state.of_ids
+        return "" if tried.argument.default is None else UNTRIED
     if x.ndim != 3 or not (itself or set(tried.asked.inputs) == set(THREE)):
         return UNTRIED
     if not itself:

@@ -6,6 +6,7 @@ import os
 import textwrap
 import warnings
 
+import drawn
 import pytest
 from together import Together
 
@@ -18,6 +19,25 @@ def pytest_addoption(parser):
     parser.addoption("--in-full", action="store_true", help=(
         "judge every submission, also again from its written adapter, and every row of the matrix without its short cut"
     ))  # fmt: skip
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: run every third day, and with --in-full (support/drawn.py)")
+    config.addinivalue_line("markers", "in_full: run with --in-full alone")
+
+
+def pytest_report_header():
+    return f"drawn on {drawn.day()}: of what is long, a third"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """Leave what is long, and not of this day, to other days, unless its file is asked for by name."""
+    if config.getoption("--in-full"):
+        return
+    named = any(".py" in argument for argument in config.args)
+    items[:] = [item for item in items if not item.get_closest_marker("in_full")]
+    items[:] = [item for item in items if named or not item.get_closest_marker("long") or drawn.today(item.nodeid)]
 
 
 def pytest_collection_finish():

@@ -72,11 +72,11 @@ def _words(expression: ast.expr) -> tuple[str, ...]:
 
 
 def _config_lines(classes: dict[str, ast.ClassDef], name: str) -> list[str]:
-    """Return the lines of a configuration's fields, with those it inherits."""
+    """Return the lines of a configuration's fields, with those it inherits, its own in their place."""
     node, lines = classes[name], _contract()[0].split("\n")
     inherited = [line for base in node.bases for line in _config_lines(classes, ast.unparse(base))]
     own = [lines[field.lineno - 1].strip() for field in node.body if isinstance(field, ast.AnnAssign)]
-    return [*inherited, *own]
+    return list({line.partition(":")[0]: line for line in (*inherited, *own)}.values())
 
 
 @dataclass(frozen=True)

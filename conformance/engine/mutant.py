@@ -103,7 +103,12 @@ def reaches(component: str, mutant: Mutant) -> bool:
 
     If not, the component is the same with and without the mutant.
     """
-    return bool(_reached(getattr(_modules()[-1], component)) & set(mutant.replace))
+    return bool(reached_by(component) & set(mutant.replace))
+
+
+def reached_by(component: str) -> frozenset[Any]:
+    """Return the functions of the reference, and of its adapter, that a component of it calls, directly or not."""
+    return _reached(getattr(_modules()[-1], component))
 
 
 def size(component: str) -> int:

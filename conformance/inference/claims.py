@@ -24,7 +24,8 @@ _SEQUENCE = (
 )
 _SHAPE = r"[(\[]\s*{first}\s*,\s*{second}\s*,[^()\[\]]*[)\]]"
 _NAME = r"\w+(?: \w+){0,2}"  # of an axis: ``Input length``
-_BATCH_FIRST = re.compile(_SHAPE.format(first=rf"{_BATCH}(?: size)?", second=_NAME), re.IGNORECASE)
+_OF_TOKENS = r"[(\[]\s*{first}\s*,\s*{second}\s*,[^()\[\],]*[)\]]"  # three axes: of four, weights may be told
+_BATCH_FIRST = re.compile(_OF_TOKENS.format(first=rf"{_BATCH}(?: size)?", second=_NAME), re.IGNORECASE)
 _BATCH_IN_WORDS = re.compile(_SHAPE.format(first=rf"{_SURELY_BATCH_WORD}(?: size)?", second=_NAME), re.IGNORECASE)
 _ONE_SEQUENCE = re.compile(r"[(\[]\s*\w+\s*,\s*\w+\s*[)\]]")
 _EXCHANGE = (
@@ -114,19 +115,38 @@ def _said_of_inputs(source: str) -> list[str]:
 
 
 def claims_sequence_first(thing: Any) -> bool:
-    """Return whether a class says in words that its input is (tokens, batch, …), and says nothing else of an order.
+    """Return whether a class says that its input is (tokens, batch, …), and says nothing else of an order.
 
-    It does so by a shape, ``(seq_len, batch, dim)`` or ``T x B x C``, or by the words "sequence first".
+    It does so by a shape, ``(seq_len, batch, dim)`` or ``T x B x C``, by the words "sequence first", or where it takes
+    its input apart before anything is done to it, ``T, b, E = x.shape``.
     """
     try:
         source = textwrap.dedent(inspect.getsource(thing))
         if "batch_first" in source:
             return False
-    except (OSError, TypeError):
+        if _takes_apart_sequence_first(tree_of(source)):
+            return True
+    except (OSError, TypeError, SyntaxError):
         return False
     told = "\n".join(_said_of_inputs(source))
     other = _BATCH_FIRST.search(told) or _BY_TIMES_BATCH.search(told) or re.search(r"(?i)batch[- ]first", told)
     return other is None and any(p.search(told) is not None for p in (_SURELY_SEQUENCE, _BY_TIMES_SEQUENCE, _TOLD))
+
+
+def _takes_apart_sequence_first(tree: ast.AST) -> bool:
+    """Return whether ``forward`` begins with the shape of an argument, of three axes, the second of them the batch."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "forward"]
+    for function in functions:
+        for node in function.body:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
+                axes = [ast.unparse(each) for each in node.targets[0].elts]
+                asked = re.fullmatch(r"(\w+)\.(shape|size\(\))", ast.unparse(node.value))
+                of_input = asked is not None and asked[1] in [a.arg for a in function.args.args]
+                is_batch = [re.fullmatch(_SURELY_BATCH, axis, re.IGNORECASE) is not None for axis in axes]
+                return of_input and is_batch == [False, True, False]
+            if isinstance(node, ast.Assign | ast.AugAssign):
+                return False
+    return False
 
 
 def claims_columns(thing: Any) -> bool:

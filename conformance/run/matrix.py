@@ -2,8 +2,9 @@
 
 ``compute`` returns plain rows. The tests assert on such rows, and ``reports.kill_matrix`` renders them:
 
-    python -m attnconf.conformance.run.matrix                       writes reports/kill-matrix.md, its picture, and the
-                                                                    spec's tables
+    python -m attnconf.conformance.run.matrix                       judges what changed since its rows were kept, and
+                                                                    writes them, reports/kill-matrix.md, its picture,
+                                                                    and the spec's tables
     python -m attnconf.conformance.run.matrix --only ATT-unscaled   says what one mutant breaks, and writes nothing
 """
 
@@ -12,7 +13,7 @@ import gc
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -25,6 +26,7 @@ from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import all_mutants
 from attnconf.conformance.chapters.equivalent_mutants import equivalents
 from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.run import kept_rows
 from attnconf.conformance.run.mutant_rows import REFERENCE, Row, judge_one, known, rows_of, shows
 from attnconf.reports import kill_matrix, kill_picture
 from attnconf.reports.record import write_text
@@ -34,14 +36,18 @@ from attnconf.spec.nearest import hint
 REPORT = Path(str(attnconf.reports.__file__)).parent / "kill-matrix.md"
 
 
-def compute() -> tuple[Row, ...]:
+def compute(kept: Mapping[tuple[str, str], Row]) -> tuple[Row, ...]:
     """Return the rows of the reference, of every mutant and of every equivalent, on every component.
 
-    It uses spawned processes, as torch's threads do not survive a fork.
+    Those that are not kept are judged, in spawned processes, as torch's threads do not survive a fork.
     """
     processes, names = min(8, os.cpu_count() or 1), [REFERENCE, *known()]
+    of_each: dict[str, dict[tuple[str, str], Row]] = {name: {} for name in names}
+    for (name, component), row in kept.items():
+        of_each[name][name, component] = row
+    told = [of_each[REFERENCE] | of_each[name] for name in names]
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=prepare) as pool:
-        return tuple(row for rows in pool.map(rows_of, names, chunksize=4) for row in rows)
+        return tuple(row for rows in pool.map(rows_of, names, told, chunksize=4) for row in rows)
 
 
 def prepare() -> None:
@@ -132,7 +138,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m attnconf.conformance.run.matrix", description="The kill matrix.")
     parser.add_argument("--only", action="append", metavar="ID", help=(
         "say what this mutant breaks, and write nothing; may be given several times"))  # fmt: skip
-    names = parser.parse_args(arguments).only or []
+    parser.add_argument("--anew", action="store_true", help="judge every row, also those whose sources did not change")
+    options = parser.parse_args(arguments)
+    names = options.only or []
     for name in names:
         if name not in known():
             parser.error(f"there is no mutant {name!r}{hint(name, known())}")
@@ -141,7 +149,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         outcomes = [examine(known()[name]) for name in names]
         print("\n\n".join("\n".join(lines) for lines, _ in outcomes))
         return 0 if all(agrees for _, agrees in outcomes) else 1
-    for path, text in documents(compute()):
+    kept_rows.note_sources()  # as they are now, should they change while the rows are judged
+    rows = compute({} if options.anew else kept_rows.read())
+    for path, text in [(kept_rows.KEPT, kept_rows.write(rows)), *documents(rows)]:
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             write_text(path, text)
             print(f"written: {path}")

@@ -72,6 +72,9 @@ class Unharmed:
         return untouched and requirement in self.entered and not self.entered[requirement] & replaced
 
 
+OfReference = Callable[[str], Unharmed]
+
+
 def known() -> dict[str, Mutant]:
     """Return the mutants of all chapters and those proved equivalent, by id."""
     return {**all_mutants(), **equivalents()}
@@ -96,17 +99,19 @@ def unharmed(component: str) -> Unharmed:
     return Unharmed(_row(outcomes, REFERENCE, component), entered)
 
 
-def rows_of(name: str, of_reference: Callable[[str], Unharmed] = unharmed) -> list[Row]:
-    """Return a mutant's row for each component: judged, or the reference's if the mutant has no effect there."""
-    if name == REFERENCE:
-        return [of_reference(component).row for component in COMPONENTS]
-    mutant = known()[name]
-    return [
-        judge_one(name, component, of_reference(component))
-        if shows(component, mutant)
-        else _copied(mutant, of_reference(component).row)
-        for component in COMPONENTS
-    ]
+def rows_of(name: str, kept: Mapping[tuple[str, str], Row], of_reference: OfReference = unharmed) -> list[Row]:
+    """Return a mutant's row for each component: kept, or judged, or the reference's if it has no effect there."""
+
+    def row(component: str) -> Row:
+        if (name, component) in kept:
+            return kept[name, component]
+        if name == REFERENCE:
+            return of_reference(component).row
+        if shows(component, known()[name]):
+            return judge_one(name, component, of_reference(component))
+        return _copied(known()[name], kept.get((REFERENCE, component)) or of_reference(component).row)
+
+    return [row(component) for component in COMPONENTS]
 
 
 def shows(component: str, mutant: Mutant) -> bool:
@@ -114,11 +119,12 @@ def shows(component: str, mutant: Mutant) -> bool:
 
     Attention with positions contains attention, but is not judged by attention's requirements.
     """
-    return mutant.chapter in _chapters(component) and reaches(component, mutant)
+    return mutant.chapter in chapters(component) and reaches(component, mutant)
 
 
 @cache
-def _chapters(component: str) -> frozenset[str]:
+def chapters(component: str) -> frozenset[str]:
+    """Return the chapters by whose requirements a component is judged."""
     entries = (*profiles.load(PROFILE).entries, *profiles.load(profiles.THROUGHPUT).entries)
     return frozenset(registry.get(e.requirement).chapter for e in entries if e.component == component)
 

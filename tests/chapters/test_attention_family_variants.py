@@ -12,6 +12,8 @@ from attnconf.conformance.engine.translate import in_conventions
 from attnconf.conformance.run import judge
 from attnconf.conformance.run import record as results
 
+pytestmark = pytest.mark.long
+
 torch.set_num_threads(1)
 PLAIN = {"positions-inside": "none", "qk-norm": "none", "qk-norm-over": "head", "qk-norm-place": "before",
          "sinks": "none", "output-gate": "none"}  # fmt: skip

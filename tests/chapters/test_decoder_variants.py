@@ -13,6 +13,8 @@ from attnconf.adapters.contract import CONVENTIONS
 from attnconf.adapters.kit.bind import bind
 from attnconf.conformance.chapters.contents import all_checks
 
+pytestmark = pytest.mark.long
+
 torch.set_num_threads(1)
 
 LAYER, STACK = "decoder_layer", "decoder"

@@ -10,6 +10,8 @@ from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.run import judge
 from attnconf.conformance.run import record as results
 
+pytestmark = pytest.mark.long
+
 torch.set_num_threads(1)
 BARE = apply([all_mutants()["MHA-no-output-projection"]]).components["multi_head_attention"]
 

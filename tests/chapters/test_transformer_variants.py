@@ -10,6 +10,8 @@ from torch.nn import functional as F
 
 from attnconf.adapters.kit.bind import bind
 
+pytestmark = pytest.mark.long
+
 torch.set_num_threads(1)
 
 # -- as modules around nn.Transformer

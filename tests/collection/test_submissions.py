@@ -1,10 +1,12 @@
 """Homework that knows nothing of us: right files conform, wrong ones do not, and no mistake is named but theirs.
 
-Each run judges a sample of the files, --in-full all of them, and each again from its written adapter.
+Each run judges a third of a sample of the files, others every day, --in-full all, and each again from its written
+adapter.
 """
 
 from pathlib import Path
 
+import drawn
 import pytest
 from judged_submissions import (
     FOLDER,
@@ -75,7 +77,7 @@ def test_what_is_open_is_in_the_collection_and_says_why():
 
 def files_of_this_run(config):
     """Return the files that a run judges."""
-    return FILES if config.getoption("--in-full") else sample()
+    return FILES if config.getoption("--in-full") else [file for file in sample() if drawn.today(file)]
 
 
 def pytest_generate_tests(metafunc):
@@ -133,8 +135,9 @@ def test_the_sample_has_every_kind():
     assert {(s.component, s.right) for s in chosen} == {(s.component, s.right) for s in submissions()}
 
 
-def test_an_adapter_of_every_kind_is_judged_again(judged, request):
-    came_out = judged(files_of_this_run(request.config))
+@pytest.mark.in_full
+def test_an_adapter_of_every_kind_is_judged_again(judged):
+    came_out = judged(FILES)
     again = set().union(*(came_out[file].features for file in judged_again()))
     missing = {file: one.features - again for file, one in came_out.items() if one.features - again}
     assert not missing, "run python tests/collection/judged_submissions.py"

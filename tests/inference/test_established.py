@@ -9,6 +9,8 @@ from command_line import in_process
 from attnconf.conformance.inference.candidates import UNDOING
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
 
+pytestmark = pytest.mark.long
+
 HEAD = "import math\nimport torch\nfrom torch import nn\n"
 LETTERS = """
 class Attention(nn.Module):

@@ -7,6 +7,8 @@ import shlex
 import pytest
 from command_line import in_process
 
+pytestmark = pytest.mark.long
+
 
 def attnconf(*arguments, cwd="."):
     return in_process(*arguments, cwd=cwd)

@@ -11,6 +11,8 @@ from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.candidates import candidates
 from attnconf.conformance.source.reader import read
 
+pytestmark = pytest.mark.long
+
 torch.set_num_threads(1)
 HERE = Path(__file__).parents[1] / "submissions"
 

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from judged_submissions import judge
 
+pytestmark = pytest.mark.long
+
 TRANSLATOR = Path(__file__).parents[1] / "submissions" / "right" / "lay_log_probabilities.py"
 
 

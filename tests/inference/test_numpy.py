@@ -10,6 +10,8 @@ from attnconf.adapters.generated.numpy_arrays import in_arrays
 from attnconf.conformance.run import implementations
 from attnconf.conformance.source.reader import read
 
+pytestmark = pytest.mark.long
+
 torch.set_num_threads(1)
 ATTENTION = """
 import numpy as np

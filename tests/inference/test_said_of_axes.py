@@ -5,7 +5,7 @@ import importlib.util
 import pytest
 from judged_submissions import judge
 
-from attnconf.conformance.inference.claims import claims_batch_first, claims_batches_only
+from attnconf.conformance.inference.claims import claims_batch_first, claims_batches_only, claims_sequence_first
 from attnconf.conformance.inference.mask_claims import claimed
 
 FUNCTION = '''"""{of_file}"""
@@ -170,3 +170,30 @@ def test_a_docstring_is_a_claim_beside_an_exchange_too(write):
     judged = judge(str(write(wrong)))
     assert judged.verdicts == (("multi_head_attention", "nonconformant"),)
     assert judged.named == ("MHA-sequence-first",)
+
+
+TAKEN_APART = """class Attention:
+    {told}
+
+    def forward(self, x, mask=None):
+        {first}
+        return x.transpose(0, 1), mask
+"""
+OF_WEIGHTS = '"""Returns weights (batch, heads, tokens, tokens), too."""'
+
+
+@pytest.mark.parametrize(
+    ("told", "first", "order"),
+    [
+        (OF_WEIGHTS, "n, b, w = x.shape", "sequence"),
+        (OF_WEIGHTS, "n, batch, _ = x.size()", "sequence"),
+        (OF_WEIGHTS, "b, n, w = x.shape", None),  # it exchanges two axes, maybe before
+        (OF_WEIGHTS, "n, w, b = x.shape", None),
+        (OF_WEIGHTS, "n, b = mask.shape", None),
+        (OF_WEIGHTS, "pass", None),
+        ('"""x: (batch, tokens, width)"""', "pass", "batch"),
+    ],
+)
+def test_the_order_is_said_by_three_axes_and_not_by_those_of_weights(made, told, first, order):
+    thing = made(TAKEN_APART.format(told=told, first=first)).Attention
+    assert (claims_sequence_first(thing), claims_batch_first(thing)) == (order == "sequence", order == "batch")

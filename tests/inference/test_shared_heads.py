@@ -9,6 +9,8 @@ import attnconf
 from attnconf.conformance import inference
 from attnconf.conformance.source.reader import read
 
+pytestmark = pytest.mark.long
+
 torch.set_num_threads(1)
 FILE = """
 from dataclasses import dataclass

@@ -3,6 +3,8 @@
 import pytest
 from test_inference_options import HEAD, inferred_of
 
+pytestmark = pytest.mark.long
+
 STACK = """
 class Laag(nn.Module):
     def __init__(self, breedte, koppen, binnen):

@@ -9,6 +9,8 @@ import torch
 from attnconf.conformance import inference
 from attnconf.conformance.source.reader import read
 
+pytestmark = pytest.mark.long
+
 torch.set_num_threads(1)
 SUBMISSIONS = Path(__file__).parents[1] / "submissions"
 RIGHT = [

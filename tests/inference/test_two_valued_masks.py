@@ -3,6 +3,8 @@
 import pytest
 from command_line import in_process
 
+pytestmark = pytest.mark.long
+
 TEXT = '''
 import torch
 from torch import nn

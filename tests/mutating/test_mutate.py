@@ -14,6 +14,8 @@ from attnconf.conformance.mutating.judged import Verdict, binding, judge, worst
 from attnconf.conformance.mutating.mutate import MutateError, Outcome, Result, mutate
 from attnconf.conformance.mutating.workers import Lost, Refused, Worker
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def norm(tmp_path_factory):

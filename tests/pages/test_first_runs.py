@@ -31,7 +31,7 @@ def wilson(count, of):
     return f"{100 * share:.0f} % ({100 * (middle - half):.0f} to {100 * (middle + half):.0f})"
 
 
-RIGHT, WRONG = tables()
+RIGHT, WRONG, TODAY = tables()
 
 
 @pytest.mark.parametrize("row", [*RIGHT, *WRONG], ids=lambda row: f"{row['Set']}-{row['Files']}")
@@ -53,3 +53,27 @@ def test_the_share_that_is_rejected(row):
 
 def test_right_and_wrong_files_are_of_the_same_sets():
     assert [row["Set"] for row in RIGHT] == [row["Set"] for row in WRONG]
+
+
+def of_today(row):
+    """Return (number by verdict, files) of the right files of a row, and of the wrong ones."""
+    numbers = [int(cell.split(" of ")[0]) for cell in list(row.values())[2:]]
+    files = [int(row[name].split(" of ")[1]) for name in ("Right: conformant", "Wrong: nonconformant")]
+    return (numbers[:5], files[0]), (numbers[5:], files[1])
+
+
+@pytest.mark.parametrize("row", TODAY, ids=lambda row: row["Set"])
+def test_the_verdicts_on_what_is_written_today_are_those_of_all_files(row):
+    for numbers, files in of_today(row):
+        assert sum(numbers) == files
+
+
+def test_the_shares_of_what_is_written_today():
+    after = [of_today(row) for row in TODAY if row["Set"] in ("K2", "K3")]
+    right = sum(numbers[0] for (numbers, _), _ in after)
+    rejected = sum(sum(numbers[:2]) for _, (numbers, _) in after)
+    said = [wilson(n, 40).replace(" (", "; ") for n in (right, rejected)]
+    page = PAGE.read_text(encoding="utf-8")
+    assert (
+        f"{right} of 40 right ones conform ({said[0]} and {rejected} of 40 wrong ones are rejected ({said[1]}" in page
+    )

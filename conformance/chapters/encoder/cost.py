@@ -4,7 +4,7 @@ from attnconf.adapters.contract import EncoderLayerConfig
 from attnconf.conformance.chapters.encoder.stimuli import SHAPE
 from attnconf.conformance.chapters.shared import layers, work
 from attnconf.conformance.chapters.shared.cost import Cost, Shapes, Timed, Workload, of_block, projections, tokens
-from attnconf.conformance.chapters.shared.placements import placements
+from attnconf.conformance.chapters.shared.placements import best_known
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.subject import Subject
 
@@ -14,11 +14,11 @@ def _layer(case: Case) -> Case:
 
 
 def encoder_layer(subject: Subject, case: Case) -> Workload:
-    return of_block(case, layers.encoder_layer(subject, _layer(case), placements(subject)[-1]), 1)
+    return of_block(case, layers.encoder_layer(subject, _layer(case), best_known(subject)[-1]), 1)
 
 
 def encoder(subject: Subject, case: Case) -> Workload:
-    block = layers.encoder(subject, _layer(case), placements(subject)[-1], layers.endings(subject)[0], layers=2)
+    block = layers.encoder(subject, _layer(case), best_known(subject)[-1], layers.endings(subject)[0], layers=2)
     return of_block(case, block, 2)
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from attnconf.adapters.contract import LanguageModelConfig
 from attnconf.conformance.chapters.shared.layers import BIAS, endings, shape, style_of
 from attnconf.conformance.chapters.shared.layers import encoder as stack
-from attnconf.conformance.chapters.shared.placements import ORDERS, placements
+from attnconf.conformance.chapters.shared.placements import best_known, placements
 from attnconf.conformance.chapters.transformer.stimuli import encoded, ids_of, plain_norms, silent, vocabulary
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.request import Call
@@ -44,12 +44,6 @@ def positions_of(subject: Subject) -> tuple[str, ...]:
     return POSITIONS if choice == "any" else (choice,)
 
 
-def orders(subject: Subject) -> list[str]:
-    """Return the places of norms that the subject has, of those that all know, if it has one of these."""
-    found = placements(subject)
-    return [name for name in found if name in ORDERS] or list(found)
-
-
 def ties(subject: Subject) -> tuple[str, ...]:
     """Return the values of ``tying`` that the subject has; with one side only, "all" means the same as "head"."""
     choice = subject.choice("tying")
@@ -78,7 +72,7 @@ def model(
     block = stack(
         subject,
         case,
-        placement or orders(subject)[0],
+        placement or best_known(subject)[0],
         endings(subject)[0] if final_norm is None else final_norm,
         layers,
     )
@@ -113,7 +107,7 @@ def as_the_ids(call: Call) -> tuple[int, ...]:
 
 def models(subject: Subject, case: Case, layers: int = 1) -> list[Call]:
     """Return a model of each kind of positions and, beside the first, of each order of norms and each tying."""
-    first, order, ending = positions_of(subject)[0], orders(subject)[-1], endings(subject)[-1]
+    first, order, ending = positions_of(subject)[0], best_known(subject)[-1], endings(subject)[-1]
     found = [model(subject, case, layers, order, ending, positions=kind) for kind in positions_of(subject)]
     others = [name for name in placements(subject) if name != order]
     found += [model(subject, case, layers, name, endings(subject)[0], positions=first) for name in others]

@@ -29,6 +29,18 @@ mask_forgotten = Mutant(
     replace={packed.same_document: all_of_a_row},
 )
 
+dropping = Mutant(
+    "PACK-drops-in-evaluation",
+    story="dropout is on outside training",
+    breaks={"CALL-FLOAT-1", "CALL-LAYOUT-1", "CALL-MODE-1", "CALL-REPEAT-1"},
+    hint="F.dropout(…, training=self.training)",
+    replace={
+        packed.packed_attention: lambda x, segments, weights, num_heads, member, causal=True: attention.drop(
+            packed.packed_attention(x, segments, weights, num_heads, member, causal), 0.1
+        )
+    },
+)
+
 only_where_causal = Mutant(
     "PACK-both-ways-forgotten",
     story="documents are kept apart where attention is causal, and without causality the row is one sequence",

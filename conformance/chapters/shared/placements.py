@@ -12,10 +12,16 @@ BEFORE = ("pre", "sandwich", "parallel", "parallel-two")  # norm1 stands before 
 
 
 def placements(subject: Subject) -> tuple[str, ...]:
-    """Return the places of norms that an encoder has, by their names; those that all know come last."""
+    """Return the places of norms that an encoder has, by their names; those that all know come first."""
     choice = subject.choice("norm-order")
-    several = {"both": ORDERS, "any": (*PLACED, *ORDERS)}
+    several = {"both": ORDERS, "any": (*ORDERS, *PLACED)}
     return several.get(choice, (choice,))
+
+
+def best_known(subject: Subject) -> tuple[str, ...]:
+    """Return those of an encoder's places of norms that all know; where it has none of them, what it has."""
+    found = placements(subject)
+    return tuple(name for name in found if name in ORDERS) or found
 
 
 def placed(name: str) -> dict[str, Any]:

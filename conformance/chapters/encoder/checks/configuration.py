@@ -17,7 +17,7 @@ from attnconf.conformance.chapters.encoder.stimuli import (
 )
 from attnconf.conformance.chapters.shared import layers as blocks
 from attnconf.conformance.chapters.shared.layers import run
-from attnconf.conformance.chapters.shared.placements import placements
+from attnconf.conformance.chapters.shared.placements import best_known
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import close
 from attnconf.conformance.engine.request import Call
@@ -50,7 +50,7 @@ def kind_of_norm_and_gate_reach_every_layer(subject: Subject, case: Case) -> Evi
 
 def other_kind(subject: Subject, case: Case, norm: str, gated: bool) -> Call:
     """Return a block with this kind of norm, gated or not, and the weights that it needs."""
-    block = whole(subject, case, placements(subject)[-1]).with_config(norm=norm, gated=gated)
+    block = whole(subject, case, best_known(subject)[-1]).with_config(norm=norm, gated=gated)
     if is_stack(subject):
         weights = blocks.stack_weights(case, block.config, 2, blocks.encoder_layer_weights)
     else:

@@ -18,7 +18,7 @@ from attnconf.conformance.chapters.shared.learning import (
     reverse,
     sort,
 )
-from attnconf.conformance.chapters.shared.placements import placements
+from attnconf.conformance.chapters.shared.placements import best_known
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import holds
 from attnconf.conformance.engine.request import Call
@@ -35,7 +35,7 @@ def trained(subject: Subject, case: Case, placement: str) -> Call:
 
 def learns(subject: Subject, case: Case, *tasks: Task) -> Evidence:
     """Yield that each task is learned, in each order of norm and sublayer; in the last two where there are more."""
-    for placement, task in product(placements(subject)[-2:], tasks):
+    for placement, task in product(best_known(subject), tasks):
         got = accuracy_of(subject, case, trained(subject, case, placement), task)
         rate = f"{100 * got:.1f} % of new words are right"
         words = f"{order_name(placement)}: after {STEPS} steps of {task.__name__} {rate}"
@@ -55,13 +55,13 @@ def it_learns_to_recall(subject: Subject, case: Case) -> Evidence:
 @requirement("ENC-LEARN-3", stimuli.LEARN)
 def it_learns_no_order_without_positions(subject: Subject, case: Case) -> Evidence:
     for task in (copy, reverse, sort):
-        got = accuracy_of(subject, case, trained(subject, case, placements(subject)[-1]), task, places=False)
+        got = accuracy_of(subject, case, trained(subject, case, best_known(subject)[-1]), task, places=False)
         words = f"without positions, after {STEPS} steps of {task.__name__}, {100 * got:.1f} % of new words are right"
         yield holds(got <= UNPLACED, f"{words}, want at most {100 * UNPLACED:g} %")
 
 
 @requirement("ENC-LEARN-4", stimuli.LEARN)
 def it_cannot_know_the_next_word(subject: Subject, case: Case) -> Evidence:
-    got = accuracy_of(subject, case, trained(subject, case, placements(subject)[-1]).with_config(causal=True), guess)
+    got = accuracy_of(subject, case, trained(subject, case, best_known(subject)[-1]).with_config(causal=True), guess)
     words = f"{100 * got:.1f} % of random words are foreseen, where chance hits {100 / WORDS:g} %"
     yield holds(got <= FORESEEN, f"{words}, want at most {100 * FORESEEN:g} %")

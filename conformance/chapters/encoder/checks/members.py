@@ -10,7 +10,7 @@ from attnconf.conformance.chapters.encoder.stimuli import Evidence, as_configure
 from attnconf.conformance.chapters.shared import layers as blocks
 from attnconf.conformance.chapters.shared.layers import run
 from attnconf.conformance.chapters.shared.members import repeated, sharing
-from attnconf.conformance.chapters.shared.placements import placements
+from attnconf.conformance.chapters.shared.placements import best_known
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import SINGLE, SINGLE_SOURCE, close
 from attnconf.conformance.engine.request import Call
@@ -25,7 +25,7 @@ def normalizing(subject: Subject, case: Case) -> Iterator[tuple[str, Call]]:
 
     Where queries and keys are turned, the norm stands before the rotation and behind it.
     """
-    plain = whole(subject, case, placements(subject)[-1])
+    plain = whole(subject, case, best_known(subject)[-1])
     places = kinds(subject, "qk-norm-place")
     for kind, over, place in product(kinds(subject, "qk-norm"), kinds(subject, "qk-norm-over"), places):
         if over == "width" and place != places[0]:  # which comes before heads, and so before any rotation
@@ -39,7 +39,7 @@ def normalizing(subject: Subject, case: Case) -> Iterator[tuple[str, Call]]:
 
 @requirement("ENC-GROUP-1", stimuli.SHARED)
 def shared_heads_are_copies_side_by_side(subject: Subject, case: Case) -> Evidence:
-    block = whole(subject, case, placements(subject)[-1])
+    block = whole(subject, case, best_known(subject)[-1])
     for kept in sorted({kept for kept in (1, 2, 3) if case.heads % kept == 0}):
         shared = sharing(block, kept)
         want = run(subject, repeated(shared)).out

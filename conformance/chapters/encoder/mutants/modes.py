@@ -7,11 +7,11 @@ import torch
 from attnconf.adapters import reference as adapter
 from attnconf.conformance.chapters.encoder.mutants.shared import (
     attend,
+    encode_once,
     gather,
     normed,
     position_wise,
     post_norm,
-    pre_norm,
     under,
 )
 from attnconf.conformance.engine.mutant import Mutant
@@ -35,8 +35,8 @@ fast_path_without_mask = Mutant(
 
 
 def choose_by_mode(x, weights, style, mask=None):
-    layer = pre_norm if style.norm_first and torch.is_grad_enabled() else post_norm
-    return layer(x, weights, style, mask)
+    forgotten = style.norm_first and style.placement is None and not torch.is_grad_enabled()
+    return (post_norm if forgotten else encode_once)(x, weights, style, mask)
 
 
 fast_path_post_norm = Mutant(

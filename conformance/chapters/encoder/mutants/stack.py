@@ -216,9 +216,10 @@ last_norm_first = Mutant(
 
 
 def norm_of_last_layer(x, weights, style, mask=None):
-    last = f"layers.{count(weights) - 1}.norm2"
+    last = f"layers.{count(weights) - 1}"
+    name = "norm2" if f"{last}.norm2.weight" in weights else "norm1"  # of parallel branches with one norm
     x = without_last_norm(x, weights, style, mask)
-    return normed(x, weights, last, style) if "norm.weight" in weights else x
+    return normed(x, weights, f"{last}.{name}", style) if "norm.weight" in weights else x
 
 
 last_norm_borrowed = Mutant(

@@ -7,7 +7,7 @@ import torch
 
 from attnconf.adapters import reference as adapter
 from attnconf.conformance.engine.mutant import Mutant
-from attnconf.reference import attention_family, kv_cache
+from attnconf.reference import attention, attention_family, kv_cache
 
 
 def first_for_all(cache, q, weights, member):
@@ -38,6 +38,19 @@ samples_mixed = Mutant(
     breaks={"CACHE-BATCH-1"},
     hint="no statistics over the axis of samples",
     replace={kv_cache.attend_to: mixed},
+)
+
+
+dropping = Mutant(
+    "CACHE-drops-while-decoding",
+    story="dropout is on while decoding: two equal steps give different outputs",
+    breaks={"CALL-FLOAT-1", "CALL-LAYOUT-1", "CALL-MODE-1", "CALL-REPEAT-1"},
+    hint="F.dropout(…, training=self.training), and model.eval() before decoding",
+    replace={
+        kv_cache.attend_to: lambda cache, q, weights, member: attention.drop(
+            kv_cache.attend_to(cache, q, weights, member), 0.1
+        )
+    },
 )
 
 
@@ -96,7 +109,7 @@ def never_cleared(config, own):
 not_cleared = Mutant(
     "CACHE-not-cleared",
     story="a new sequence begins with what the last one left",
-    breaks={"CALL-REPEAT-1"},
+    breaks={"CALL-FLOAT-1", "CALL-LAYOUT-1", "CALL-MODE-1", "CALL-REPEAT-1"},
     hint="empty(batch) returns a new cache each time, and nothing lies in a default argument",
     replace={adapter.cached_attention: around(never_cleared)},
 )

@@ -5,8 +5,9 @@ from torch import Tensor
 
 from attnconf.conformance.chapters.language_model import stimuli
 from attnconf.conformance.chapters.language_model.checks.shared import Evidence, hollow, most
-from attnconf.conformance.chapters.language_model.stimuli import model, orders, positions_of
+from attnconf.conformance.chapters.language_model.stimuli import model, positions_of
 from attnconf.conformance.chapters.shared.layers import run
+from attnconf.conformance.chapters.shared.placements import best_known
 from attnconf.conformance.chapters.transformer.checks.shared import moved
 from attnconf.conformance.chapters.transformer.stimuli import alike, one_by_one, other
 from attnconf.conformance.engine.case import Case
@@ -70,7 +71,7 @@ def the_order_of_earlier_ids_matters_where_there_are_positions(subject: Subject,
     """In one layer: a second one sees what the first, which is causal, has made of the order."""
     turned = subject.choice("rotary-inside") != "none"
     for kind in positions_of(subject):
-        block = model(subject, case, placement=orders(subject)[-1], positions=kind)
+        block = model(subject, case, placement=best_known(subject)[-1], positions=kind)
         ids = block.inputs["ids"].clone()
         ids[:, 1] = 1 + ids[:, 0] % 3 + (ids[:, 0] < 4) * 3  # another one than the first
         one = run(subject, block.with_inputs(ids=ids)).out[:, -1]

@@ -4,9 +4,9 @@ import torch
 
 from attnconf.conformance.chapters.language_model import stimuli
 from attnconf.conformance.chapters.language_model.checks.shared import Evidence, most, without_bias
-from attnconf.conformance.chapters.language_model.stimuli import model, orders, uncapped
+from attnconf.conformance.chapters.language_model.stimuli import model, uncapped
 from attnconf.conformance.chapters.shared.layers import endings, run
-from attnconf.conformance.chapters.shared.placements import behind
+from attnconf.conformance.chapters.shared.placements import behind, best_known
 from attnconf.conformance.chapters.transformer.checks.layers import parts
 from attnconf.conformance.chapters.transformer.stimuli import gain
 from attnconf.conformance.engine.case import Case
@@ -29,7 +29,7 @@ def every_part_of_every_layer_has_an_effect(subject: Subject, case: Case) -> Evi
 @requirement("LM-FINAL-1", stimuli.USUAL)
 def with_a_last_norm_the_head_reads_what_it_gives(subject: Subject, case: Case) -> Evidence:
     """Where its gain is 0 that is its shift."""
-    for order in orders(subject):
+    for order in best_known(subject):
         block = without_bias(model(subject, case, placement=order, final_norm=True))
         weight = block.weights["norm.weight"]
         shift = block.weights.get("norm.bias", torch.zeros_like(weight))
@@ -41,7 +41,7 @@ def with_a_last_norm_the_head_reads_what_it_gives(subject: Subject, case: Case) 
 @requirement("LM-FINAL-2", stimuli.USUAL)
 def without_one_it_reads_what_the_last_layer_gives(subject: Subject, case: Case) -> Evidence:
     """Then the logits are linear in what is added, or multiplied, last."""
-    order = orders(subject)[-1]
+    order = best_known(subject)[-1]
     block = model(subject, case, placement=order, final_norm=False)
     norms = ("norm2",) if order == "post" else behind(block.config)
     last = f"layers.0.{norms[-1] if norms else 'ff.down'}."

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from attnconf.conformance.chapters.language_model.stimuli import in_rows, model, orders, transparent
+from attnconf.conformance.chapters.language_model.stimuli import in_rows, model, transparent
 from attnconf.conformance.chapters.shared.layers import run
+from attnconf.conformance.chapters.shared.placements import best_known
 from attnconf.conformance.chapters.transformer.stimuli import vocabulary
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Measure
@@ -47,7 +48,7 @@ def placing(subject: Subject, case: Case, blank: bool, positions: str) -> Call:
     The ids in it are 1, 2 and 3; with ``blank`` their rows are 0. The others, or unit vectors in a head of its own, are
     for reading.
     """
-    block = transparent(subject, model(subject, case, placement=orders(subject)[-1], positions=positions))
+    block = transparent(subject, model(subject, case, placement=best_known(subject)[-1], positions=positions))
     block = block.with_weights({n: torch.eye(*w.shape).to(w) for n, w in block.weights.items() if n == "head.weight"})
     if blank:
         rows = (torch.arange(vocabulary(case), device=case.device) > 3)[:, None]

@@ -78,7 +78,8 @@ class Session:
 def runtime_without_telemetry() -> Any:
     """Import ONNX Runtime. Its telemetry, which is on by default, is switched off: nothing is sent, and nothing kept.
 
-    That has to be said before its library is loaded (its Privacy.md, "Disabling Telemetry").
+    That has to be said before its library is loaded (its Privacy.md, "Disabling Telemetry"): where other code of this
+    process has imported it already, it is too late.
     """
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     return needed("onnxruntime")

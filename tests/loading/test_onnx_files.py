@@ -237,6 +237,10 @@ REFUSED = {
         model([NODE("Attention", ["x", "x", "x"], ["out"])], [X], ["out"], 23),
         "its input 'x' leads to two inputs of Attention: each needs one of its own",
     ),
+    "a mask that is laid out": (
+        around(NODE("Unsqueeze", ["mask", "axes"], ["m"]), takes=("query", "key", "value", "m"), axes=np.array([1, 2])),
+        "the mask of Attention is laid out anew on the way (Unsqueeze): that is not known",
+    ),
     "an older opset": (model([NODE("Gelu", ["x"], ["out"])], [X], ["out"], 17), "opset 17 has no Gelu; "),
     "a circle": (
         model([NODE("Gelu", ["x"], ["a"]), NODE("Identity", ["b"], ["c"]), NODE("Add", ["a", "c"], ["b"])], [X],
@@ -249,6 +253,21 @@ REFUSED = {
     "no data": (external("lacking"), "the data of 'scale' is lacking: there is no file 'lacking' beside it"),
     "data that is cut": (external("cut"), "it cannot be read: "),
 }  # fmt: skip
+
+
+def test_heads_may_be_split_in_the_file(judged):
+    """A file that takes them side by side is right in calls with as many heads as it has."""
+    names = ("query", "key", "value")
+    before = [NODE("Reshape", [n, "split"], [f"{n}s"]) for n in names]
+    before += [NODE("Transpose", [f"{n}s"], [f"{n}t"], perm=LAST) for n in names]
+    after = [NODE("Transpose", ["outt"], ["outs"], perm=LAST), NODE("Reshape", ["outs", "merged"], ["out"])]
+    inputs = [*((n, FLOAT, [None] * 3) for n in names), MASK]
+    made = around(*before, after=after, inputs=inputs, takes=("queryt", "keyt", "valuet", "mask"), gives="outt",
+                  split=np.array([0, 0, 3, -1]), merged=np.array([0, 0, -1]))  # fmt: skip
+    _, results = judged(made)
+    assert not [r for r, (outcome, _) in results.items() if outcome == "fail" and r not in BETTER]
+    assert sum(outcome == "pass" for outcome, _ in results.values()) > 15
+    assert "heads or features: the file has 3" in results["ATT-ORACLE-1"][1]
 
 
 @pytest.mark.parametrize("name", REFUSED)

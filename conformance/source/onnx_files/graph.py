@@ -18,6 +18,7 @@ SLOTS: dict[str, dict[str, str]] = {
     "Gelu": {"x": "x|input|hidden.*"},
 }  # fmt: skip
 PARAMETERS = ("weight", "bias", "cos", "sin")  # what may be an initializer
+HEADED = ("query", "key", "value")  # what a Reshape may split into heads
 SHAPED = ("Reshape", "Expand", "Unsqueeze", "Squeeze", "Slice", "Tile")  # only their first input is data
 
 
@@ -60,7 +61,7 @@ def graph_of(model: Any) -> Graph:
     slots, inputs = SLOTS[node.op_type], {}
     for slot, name in zip(slots, node.input, strict=False):
         if name:
-            inputs[slot] = way.back(name, f"the {slot} of {node.op_type}", slot in PARAMETERS)
+            inputs[slot] = way.back(name, node.op_type, slot)
     attributes = {a.name: needed("onnx").helper.get_attribute_value(a) for a in node.attribute}
     inputs = _as_named(slots, inputs)
     used = {known.name for known in inputs.values()}
@@ -109,8 +110,9 @@ class _Way:
         self.kept = {t.name: t for t in graph.initializer}
         self.free = {v.name: v for v in graph.input if v.name not in self.kept}
 
-    def back(self, name: str, what: str, parameter: bool) -> Input:
+    def back(self, name: str, operator: str, slot: str) -> Input:
         """Return the one input of the file that a value is made of. Raises NotLoaded."""
+        what, parameter = f"the {slot} of {operator}", slot in PARAMETERS
         order: tuple[int, ...] = ()
         heads: tuple[int, ...] = ()
         for _ in self.graph.node:  # no way is longer, unless it goes in circles
@@ -119,7 +121,9 @@ class _Way:
             node = self.makers[name]
             if node.op_type == "Transpose" and not heads:
                 order = _after(self._permutation(node), order)
-            elif node.op_type == "Reshape" and what.startswith(("the query", "the key", "the value", "the x of Rot")):
+            elif node.op_type in SHAPED and not what.startswith("the x of") and slot not in HEADED:
+                raise NotLoaded(f"{what} is laid out anew on the way ({node.op_type}): that is not known")
+            elif node.op_type == "Reshape" and slot in HEADED:
                 if heads or order[:1] not in ((), (0,)):
                     raise NotLoaded(f"{what} is reshaped in a way that is not known")
                 heads = self._shape(node, what)

@@ -16,10 +16,10 @@ NOT_ADAPTERS = ("__init__", "contract")
 CHAPTERS = Path(__file__).parents[1] / "chapters"
 
 HOW_TO_NAME = (
-    "what to judge: a bare name, looked for in adapters/, then as a .py file or notebook in the working directory "
-    "(where both exist, the adapter is taken), then as an entry point and as a module; or a path to a .py file or "
-    "notebook; or a dotted module. Optionally with :variant of an adapter or :ClassOrFunction of what is none, and "
-    "with @component. May be given several times"
+    "what to judge: a bare name, looked for in adapters/, then as a .py file, notebook or .onnx file in the working "
+    "directory (where both exist, the adapter is taken), then as an entry point and as a module; or a path to a .py "
+    "file, a notebook or an .onnx file with one operator; or a dotted module. Optionally with :variant of an adapter "
+    "or :ClassOrFunction of what is none, and with @component. May be given several times"
 )  # of --impl
 RIGHTS = (
     "what is judged runs with your rights; without --isolate it can do anything to its own verdict, and with it a file "

@@ -18,7 +18,7 @@ from attnconf.conformance.source.reader import Source, read, read_module
 from attnconf.conformance.worker.survey import broken
 from attnconf.spec.nearest import hint
 
-_READ = (".py", ".ipynb")  # the files that can be read
+_READ = (".py", ".ipynb", ".onnx")  # the files that can be read
 
 
 class LoadError(Exception):
@@ -107,7 +107,7 @@ def located(name: Name) -> tuple[Name, Path | str]:
 
 
 def in_working_folder(target: str) -> Path | None:
-    """Return the .py file or notebook of a bare name in the working folder, or None."""
+    """Return the .py file, notebook or .onnx file of a bare name in the working folder, or None."""
     if not target or {".", "/", "\\"} & set(target):
         return None
     return next((path for path in (Path(target + suffix) for suffix in _READ) if path.is_file()), None)
@@ -132,7 +132,7 @@ def _nothing(target: str) -> str:
     return (
         f"no implementation {target!r}{hint(target, candidates)}{lacking}; it is neither an adapter "
         "(attnconf list implementations), nor the name of a file in this folder, nor an entry point in the group "
-        "attnconf.adapters, nor an importable module or a class in one, nor a path to a .py or .ipynb file"
+        "attnconf.adapters, nor an importable module or a class in one, nor a path to a .py, .ipynb or .onnx file"
     )
 
 
@@ -158,12 +158,12 @@ def _from_path(path: Path, wanted: str | None) -> Source | Unjudgeable:
 def demand_file(path: Path) -> None:
     """Raise LoadError unless a path leads to a file that can be read."""
     if path.is_dir():
-        raise LoadError(f"{str(path)!r} is a folder, want a .py or .ipynb file or a dotted module")
+        raise LoadError(f"{str(path)!r} is a folder, want a .py, .ipynb or .onnx file or a dotted module")
     if not path.is_file():
         there = {other.name: str(path.with_name(other.name)) for other in _readable(path.parent)}
         raise LoadError(f"no file {str(path)!r}{hint(path.name, there, there)}")
     if path.suffix not in _READ:
-        raise LoadError(f"{str(path)!r} is not a Python file: its name must end in .py or .ipynb")
+        raise LoadError(f"{str(path)!r} is no file that can be read: its name must end in .py, .ipynb or .onnx")
 
 
 def shipped(dotted: str) -> Source | Unjudgeable:

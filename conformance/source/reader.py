@@ -86,10 +86,12 @@ def where(filename: str, line: int) -> str:
 
 
 def read(path: Path, wanted: Sequence[str] = ()) -> Source:
-    """Return the module of a .py file or a notebook. Raises NotThere or NotLoaded.
+    """Return the module of a .py file, a notebook or a file of ONNX. Raises NotThere or NotLoaded.
 
     ``wanted``: names at the top level whose definitions are run in any case.
     """
+    if path.suffix == ".onnx":
+        return _graph(path)
     raw = raw_bytes(path)
     filename = str(path.absolute())
     text, cells = python_of(path, raw)
@@ -129,6 +131,15 @@ def read(path: Path, wanted: Sequence[str] = ()) -> Source:
     )
     _read[filename] = source
     return source
+
+
+def _graph(path: Path) -> Source:
+    """Return the module of a file of ONNX. Raises NotThere or NotLoaded."""
+    from attnconf.conformance.source.onnx_files.adapter import module_of  # torch
+
+    with quiet(path) as printed:
+        module = module_of(path)
+    return Source(module, path.absolute(), printed=printed())
 
 
 def keep_text(path: Path) -> None:

@@ -122,10 +122,12 @@ def nothing_gives_an_empty_output(subject: Subject, case: Case) -> Evidence:
 
 @requirement("CALL-IMMUT-1", any_weights=True)
 def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    for trial in trials("CALL-IMMUT-1", subject, case):
-        for mode in ("plain", "no_grad"):
-            changed = subject.call(trial.asked(mode=mode, before=trial.before)).changed
-            yield holds(not changed, trial.told(f"modified in place: {', '.join(changed)}"))
+    for dtype in (torch.float64, torch.float32):  # what converts its input has the caller's own where none is needed
+        for trial in trials("CALL-IMMUT-1", subject, case.but(dtype=dtype)):
+            for mode in ("plain", "no_grad"):
+                changed = subject.call(trial.asked(mode=mode, before=trial.before)).changed
+                told = f"in {str(dtype).removeprefix('torch.')} modified in place: {', '.join(changed)}"
+                yield holds(not changed, trial.told(told))
 
 
 @requirement("CALL-REPEAT-1", any_weights=True)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import Forward
@@ -35,6 +36,32 @@ in_place = Mutant(
     breaks={"CALL-IMMUT-1"},
     hint="write x = x + y, not x += y, and no x.copy_ or out=x: the caller, and the residual, still need x",
     replace=around(writing, *GIVEN_LENGTHS, *OF_IDS, *ALIKE, "random_fourier"),
+)
+
+
+def writing_float32(config: Any, weights: Any, forward: Forward) -> Forward:
+    def called(*x, **more):
+        out = forward(*x, **more)
+        for each in x[:1]:
+            if each.dtype == torch.float32 and not each.requires_grad:
+                each.add_(1)
+        return out
+
+    return called
+
+
+in_place_where_float32 = Mutant(
+    "CALL-in-place-in-float32",
+    story="what it converts to float32 is changed in place: where the caller's tensor is float32, that is the caller's",
+    breaks={"CALL-IMMUT-1"},
+    hint="x.float() and np.asarray(x, np.float32) copy only where the dtype is another: write x = x * 2, not x *= 2",
+    replace=around(
+        writing_float32,
+        *GIVEN_LENGTHS,
+        *(name for name in OF_IDS if name != "encoder_decoder"),
+        *ALIKE,
+        "random_fourier",
+    ),
 )
 
 

@@ -4,6 +4,7 @@ A mutant is applied by rebuilding every function of the reference with fresh glo
 function stands wherever the original did. Nothing is patched, so mutants can be built side by side.
 """
 
+import dis
 import importlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -130,11 +131,16 @@ def _reached(function: FunctionType, plainly: bool = False) -> frozenset[Any]:
     while codes:
         code = codes.pop()
         codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-        globals_ = [function.__globals__.get(name) for name in code.co_names]
+        globals_ = [function.__globals__.get(name) for name in _globals(code)]
         named = {x for x in globals_ if isinstance(x, FunctionType)} & originals()
         named = {x for x in named if not plainly or x.__module__ != _FAMILY}
         found |= named.union(*(_reached(other, plainly) for other in named if other is not function))
     return frozenset(found)
+
+
+def _globals(code: CodeType) -> set[str]:
+    """Return the names of globals that a code reads; an attribute may be called as a function is."""
+    return {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
 
 
 def _among(beside: Mapping[Any, Any], replace: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -240,7 +240,7 @@ def norm_in_any_case(x, weights, style, mask=None):
 last_norm_unasked = Mutant(
     "ENC-last-norm-unasked",
     story="the stack ends with a norm that nobody asked for",
-    breaks={"ENC-PRE-1", "ENC-POST-1"},
+    breaks={"ENC-PRE-1", "ENC-POST-1", "ENC-PLACE-1"},
     hint='use config.final_norm, or declare final-norm = "always"',
     replace={encoder.encoder: norm_in_any_case},
     source="pytorch#55270; annotated-transformer#92",

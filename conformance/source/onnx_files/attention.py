@@ -26,7 +26,7 @@ def attention_of(session: Session) -> tuple[Any, dict[str, Any]]:
     def attention(config: AttentionConfig, weights: Weights) -> Forward:
         if config.dropout and config.training:
             raise NotImplementedError("dropout: the operator has none")
-        if config.causal != causal:
+        if config.causal != causal and (causal or "mask" not in graph.inputs):
             raise NotImplementedError(f"causal = {config.causal}: the file has is_causal = {int(causal)}")
         if said.get("softcap"):
             raise NotImplementedError(f"scores without a cap: the file has softcap = {said['softcap']:g}")
@@ -35,7 +35,8 @@ def attention_of(session: Session) -> tuple[Any, dict[str, Any]]:
                     attn_mask: Tensor | None = None, attn_bias: Tensor | None = None,
                     need_weights: bool = False) -> Any:  # fmt: skip
             _demand_scale(said.get("scale"), config.scale, query.shape[-1])
-            mask = _joined(key_mask, attn_mask)
+            hidden = config.causal and not causal
+            mask = _joined(key_mask, attn_mask, earlier(query, key) if hidden else None)
             if need_weights and not gives_weights:
                 raise NotImplementedError("returned weights")
             given = {**_heads(session, query, key, value), **_mask(session, mask, attn_bias, query, key)}
@@ -80,10 +81,15 @@ def _heads(session: Session, query: Tensor, key: Tensor, value: Tensor) -> dict[
     return {slot: side_by_side(x) for slot, x in given.items()}
 
 
-def _joined(key_mask: Tensor | None, attn_mask: Tensor | None) -> Tensor | None:
-    masks = [] if attn_mask is None else [attn_mask]
-    masks += [] if key_mask is None else [key_mask[:, None, None, :]]
+def _joined(key_mask: Tensor | None, attn_mask: Tensor | None, causal: Tensor | None) -> Tensor | None:
+    of_keys = None if key_mask is None else key_mask[:, None, None, :]
+    masks = [mask for mask in (attn_mask, of_keys, causal) if mask is not None]
     return functools.reduce(torch.logical_and, masks) if masks else None
+
+
+def earlier(query: Tensor, key: Tensor) -> Tensor:
+    """Return the causal mask (L, S), True = may attend, which a file that has none of its own is given as a mask."""
+    return torch.ones(query.shape[2], key.shape[2], dtype=torch.bool).tril()
 
 
 def _mask(session: Session, mask: Tensor | None, bias: Tensor | None, query: Tensor, key: Tensor) -> dict[str, Tensor]:

@@ -56,6 +56,7 @@ declares = {
     "qk-norm": "any",
     "qk-norm-over": "any",
     "qk-norm-place": "any",
+    "branch-scale": "any",
     "sinks": "any",
     "output-gate": "any",
     "earlier-cache": "kept",
@@ -312,7 +313,8 @@ def entries_of_encoders(config):
     if not hasattr(config, "placement"):
         return {}
     inside = {name: getattr(config, name) for name in ("num_kv_heads", "qk_norm", "qk_norm_over", "qk_norm_place")}
-    return {"rotary": config.rotary, "placement": config.placement, "attention": Member(**inside)}
+    besides = {name: getattr(config, name) for name in ("rotary", "placement", "branch_scale")}
+    return {**besides, "attention": Member(**inside)}
 
 
 def mask_of_targets(x, key_mask):

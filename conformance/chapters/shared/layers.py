@@ -18,7 +18,7 @@ from attnconf.adapters.contract import (
     EncoderDecoderConfig,
     EncoderLayerConfig,
 )
-from attnconf.conformance.chapters.shared.members import entries_of_encoders, inside, with_member
+from attnconf.conformance.chapters.shared.members import draw_scales, entries_of_encoders, inside, with_member
 from attnconf.conformance.chapters.shared.placements import norms_of, placed
 from attnconf.conformance.engine.case import REGIMES, Case, Shape
 from attnconf.conformance.engine.evidence import Failure, Unsupported
@@ -204,7 +204,7 @@ def encoder_layer_weights(case: Case, config: Any, under: str = "") -> Weights:
     weights |= draw_feed_forward(case, f"{under}ff", config.gated, config.bias)
     for name in norms_of(config):
         weights |= draw_norm(case, f"{under}{name}", config)
-    return weights
+    return weights | draw_scales(case, config, under)
 
 
 def decoder_layer_weights(case: Case, config: Any, under: str = "") -> Weights:

@@ -16,16 +16,17 @@ ENTRIES = {"qk-norm": "qk_norm", "qk-norm-over": "qk_norm_over", "qk-norm-place"
 
 def inside(subject: Subject) -> dict[str, Any]:
     """Return the entries of a configuration that say what the attention of an encoder always has."""
-    if subject.choice("qk-norm") in ("none", "any"):
-        return {}
-    said = {entry: subject.choice(convention) for convention, entry in ENTRIES.items()}
+    normed = subject.choice("qk-norm") not in ("none", "any")
+    said = {entry: subject.choice(convention) for convention, entry in ENTRIES.items() if normed}
+    said["branch_scale"] = subject.choice("branch-scale")
     return {entry: choice for entry, choice in said.items() if choice != "any"}
 
 
 def entries_of_encoders(config: Any) -> dict[str, Any]:
     """Return what the reference's style has for the layers of an encoder, and not for those of a decoder."""
     parts = {name: getattr(config, name) for name in ("num_kv_heads", *ENTRIES.values())}
-    return {"rotary": config.rotary, "placement": config.placement, "attention": Member(**parts)}
+    besides = {name: getattr(config, name) for name in ("rotary", "placement", "branch_scale")}
+    return {**besides, "attention": Member(**parts)}
 
 
 def with_member(case: Case, config: Any, weights: Mapping[str, Tensor], attention: str) -> dict[str, Tensor]:
@@ -42,6 +43,15 @@ def with_member(case: Case, config: Any, weights: Mapping[str, Tensor], attentio
         if kind == "layer":
             drawn[f"{name}.bias"] = SPREAD * case.draw(f"{name}.bias", size)
     return drawn
+
+
+def draw_scales(case: Case, config: Any, under: str) -> dict[str, Tensor]:
+    """Return the factors on what the sublayers of a layer add, where there are any; ``under`` ends with a point."""
+    sizes = {"none": (), "vector": (case.width,) * 2, "scalar": (1, 1), "one-scalar": (1,)}[
+        getattr(config, "branch_scale", "none")
+    ]
+    names = [f"{under}scale{i}.weight" for i in range(1, len(sizes) + 1)]
+    return {name: 1 + SPREAD * case.draw(name, size) for name, size in zip(names, sizes, strict=True)}
 
 
 # -- shared heads

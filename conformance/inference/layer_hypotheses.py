@@ -42,6 +42,7 @@ from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import build, constructions
 from attnconf.conformance.inference.derived_widths import THIRDS
 from attnconf.conformance.inference.function_forms import functional
+from attnconf.conformance.inference.initial_values import without_initial
 from attnconf.conformance.inference.layer_forms import about_memory, layer_forms
 from attnconf.conformance.inference.layer_kinds import TABLES
 from attnconf.conformance.inference.layer_parts import ROWS, layer_parts, layered, with_single
@@ -108,7 +109,7 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
         try:
             whole, declares = _written_out(place, made, table)
             config = request(place.component, declares, FIRST, (2, 2)).config
-            space = space_for(config, place.module)
+            whole, space = without_initial(place, whole, config), space_for(config, place.module)
             whole, module = as_module(whole, attempt(partial(run, whole, space)))
             whole = attempt(partial(with_dropout, whole, module, space))
             whole, module = _without_padding(*_registered(whole, module), table)

@@ -52,6 +52,7 @@ from attnconf.conformance.inference.padding_id import beside_padding, half_hidde
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.proving import Prover, Reading, Trial, first_readings, holds
 from attnconf.conformance.inference.trial import Certificate
+from attnconf.conformance.inference.unread_parameters import unread
 from attnconf.conformance.inference.vector_input import idle_tables
 
 SHOWN = 3  # parameters that are named
@@ -255,7 +256,7 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
               *other.broken, *half_hidden(place, text, asked),
               *over_ids.of_layers(place, text, asked.config))  # fmt: skip
     open_ends = (*unapplied(place, text, asked.config), *switches(text), *(words for words in kept if UNTRIED in words),
-                 *words_on_loose(place, text.made, asked.config))  # fmt: skip
+                 *words_on_loose(place, text.made, asked.config), *unread(place, text))  # fmt: skip
     unordered = text.decodes and not any(mask.which == "self" for mask in text.masks.values())
     doubt = text.doubt or (A_SET if unordered and claims_a_set(place.thing) else "")
     found = Bound(place, text.draft(), None, certified, told(text), text.kinds, doubt, open_ends, broken)

@@ -351,6 +351,7 @@ class EncoderLayerConfig:
     norm_eps: str = "inside"  # what layer-norm-eps declares
     rms_eps: str = "inside"  # of RMS norms: what rms-norm-eps declares
     rotary: bool = False  # queries and keys are turned by their places, with base 10000: what rotary-inside declares
+    rotary_dim: int | None = None  # how many features of a head are turned, an even number; None: all
     placement: str | None = None  # of norms: sandwich, output, parallel, parallel-two; None: as norm_first says
     num_kv_heads: int | None = None  # heads of keys and values, a divisor of num_heads; None: num_heads
     qk_norm: str = "none"  # none, rms, layer: what qk-norm declares
@@ -580,7 +581,7 @@ _IN_LAYERS = _offers(  # the hidden width is as free as that of values
     "pre-norm post-norm final-norm no-final-norm free-causality layer-bias layer-norm value-width several-heads "
     "no-places placed-norms norms-behind side-by-side in-sequence two-norms"
 )
-_MEMBER_IN_LAYERS = _offers("kv-heads qk-norm branch-scale")
+_MEMBER_IN_LAYERS = _offers("kv-heads rotary-share qk-norm branch-scale")
 _TOKENS = _offers("words word-tokens characters whole-tokens byte-pairs")
 _MASKS = (
     "fully-masked-row", "causal-alignment", "returned-weights", "value-width", "head-width", "mask", "masks",
@@ -604,8 +605,8 @@ _LAYERS = (
     "biases", "one-head-projection", "network-biases", "norm-biases", "mask",
 )  # fmt: skip
 _ENCODERS = (
-    *_LAYERS, "rotary-inside", "kv-heads", "qk-norm", "qk-norm-over", "qk-norm-place", "branch-scale", "causality",
-    "heads", "memory",
+    *_LAYERS, "rotary-inside", "rotary-share", "kv-heads", "qk-norm", "qk-norm-over", "qk-norm-place", "branch-scale",
+    "causality", "heads", "memory",
 )  # fmt: skip
 _FOURIER = ("fourier-factor", "fourier-input", "fourier-order")
 _SINES = ("sinusoidal-frequencies", "sinusoidal-offset")
@@ -780,6 +781,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     # what a member of the family always has
     "positions-inside": ("none", "rotary", "alibi", "relative-bias", "any"),  # any, here and below: as config says
     "rotary-inside": ("none", "interleaved", "half"),  # of layers: queries and keys are turned, in which pairs
+    "rotary-share": ("whole", "given"),  # of the features of a head: given: config.rotary_dim
     "qk-norm": ("none", "rms", "layer", "any"),  # of queries and keys, each with weights of its own
     "qk-norm-over": ("head", "width", "any"),  # each head by itself, or all heads together
     "qk-norm-place": ("before", "after", "any"),  # the rotation

@@ -57,6 +57,7 @@ declares = {
     "qk-norm-over": "any",
     "qk-norm-place": "any",
     "branch-scale": "any",
+    "rotary-share": "given",
     "sinks": "any",
     "output-gate": "any",
     "earlier-cache": "kept",
@@ -136,7 +137,7 @@ def run_member(config, weights, query, key, value, mask, bias, need_weights):
 
 def member_of(config):
     """Return which member of the family a configuration asks for."""
-    entries = {f.name: getattr(config, f.name) for f in fields(Member) if f.name != "both_ways"}
+    entries = {f.name: getattr(config, f.name) for f in fields(Member) if hasattr(config, f.name)}
     return Member(**entries, both_ways=not config.causal or config.positions != "relative-bias")
 
 
@@ -312,7 +313,10 @@ def entries_of_encoders(config):
     """Return what the layers of an encoder may have, and those of a decoder have not."""
     if not hasattr(config, "placement"):
         return {}
-    inside = {name: getattr(config, name) for name in ("num_kv_heads", "qk_norm", "qk_norm_over", "qk_norm_place")}
+    inside = {
+        name: getattr(config, name)
+        for name in ("num_kv_heads", "rotary_dim", "qk_norm", "qk_norm_over", "qk_norm_place")
+    }
     besides = {name: getattr(config, name) for name in ("rotary", "placement", "branch_scale")}
     return {**besides, "attention": Member(**inside)}
 

@@ -23,6 +23,7 @@ from attnconf.conformance.inference.states import Weighing
 
 # The parts of one layer, in the order in which they are used: (attentions, norms).
 ENCODER, DECODER = (("attn",), ("norm1", "norm2")), (("self", "cross"), ("norm1", "norm2", "norm3"))
+_ENCODERS = ("encoder_layer", "encoder", language_models.COMPONENT)  # whose layers have norms wherever these stand
 ONE_NORM, SANDWICH = ("norm1",), ("norm1", "norm1_out", "norm2", "norm2_out")
 
 
@@ -71,7 +72,7 @@ def states(
 ) -> Iterator[State]:  # fmt: skip
     """Yield what the parameters may be, the likeliest first."""
     sides = sides_of(component, layers)
-    inner = inner_norms(module, trace.order, widths) if component in ("encoder_layer", "encoder") else NOTHING
+    inner = inner_norms(module, trace.order, widths) if component in _ENCODERS else NOTHING
     scales = UNSCALED
     if len(sides) == 1 and "branch-scale" in COMPONENTS[component].conventions:
         scales = branch_scales(module, trace.order, trace.used, trace.factors, widths, sides[0].layers)
@@ -97,7 +98,7 @@ def _with_norms(sides: list[Side], units: Units, component: str) -> list[Side]:
 
     One layer that stands for all has the norms of one.
     """
-    if component not in ("encoder_layer", "encoder"):
+    if component not in _ENCODERS:
         return sides
     (side,) = sides
     each = len(units.norms) // max(1, min(side.layers, len(units.attentions)))

@@ -1,7 +1,7 @@
 """Bind a class as a layer, a stack or a model: built, called and given weights so that it can be judged."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -108,7 +108,8 @@ def _readings(
         key = (text.causal_always, *sorted(declares.items()))
         if key not in certificates:  # what the textbook gives is computed once for the same calls
             certificates[key] = Certificate(place.component, plain_requests(this))
-        run = (this.norm_first and "norm_first" in text.made.given, declares.get("norm-kind", "layer"))
+        turns = "rotary-share" in declares and "rotary-inside" in declares  # then a part of each head is asked for
+        run = (this.norm_first and "norm_first" in text.made.given, declares.get("norm-kind", "layer"), turns)
         yield Reading(this, certificates[key], run)
 
 
@@ -151,14 +152,16 @@ class Unlike:
 
     def _placed(self) -> list[Trial[LayerText]]:
         """Return what ran with its norms, or its sublayers, in another place than usual, where it says so of itself."""
-        if not says_its_placement(self.place.thing):
-            return []
-        placed = [trial for trial in self.prover.ran if trial.hypothesis.declares.get("norm-order") in PLACED]
-        return first_readings(placed)[:LIKELIEST]
+        return self._in(PLACED) if says_its_placement(self.place.thing) else []
+
+    def _in(self, orders: Collection[str]) -> list[Trial[LayerText]]:
+        ran = [trial for trial in self.prover.ran if trial.hypothesis.declares.get("norm-order") in orders]
+        return first_readings(ran)[:LIKELIEST]
 
     def _alike(self) -> Iterator[tuple[Trial[LayerText], str]]:
         """Yield what ran with a known mistake that gives its replies."""
-        for trial in [*self._placed(), *first_readings(self.prover.ran)[:LIKELIEST]]:
+        likeliest = first_readings(self.prover.ran)[:LIKELIEST]
+        for trial in [*self._placed(), *likeliest, *self._in(("parallel",))]:  # the last ones: with a single norm
             for mistake in trial.mistakes():
                 if "heads" in trial.hypothesis.made.given or not mistake.id.startswith(OF_HEADS):
                     yield trial, mistake.id

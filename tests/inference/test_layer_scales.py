@@ -1,4 +1,4 @@
-"""Factors on what the sublayers of a layer add: told from gains, from an ε, and from what the textbook does not have."""
+"""Factors on what the sublayers of a layer add: told from gains, from an ε, and from what no textbook has."""
 
 import pytest
 import torch

@@ -42,6 +42,9 @@ ONE = USUAL[:1]
 SHARED = (  # neither the number of shared heads nor that of those that share one is 1
     SHAPE.case("encoder-shared-1", B=2, heads=6, L=5, head_width=4, hidden=13),
 )
+TURNED = (  # a part of each head has more than one pair, and what is left has some
+    SHAPE.case("encoder-turned-1", B=2, heads=3, L=5, head_width=8, hidden=7),
+)
 EDGES = (
     SHAPE.case("encoder-one-token-1", B=3, heads=2, L=1, head_width=4, hidden=5),
     SHAPE.case("encoder-one-sample-2", B=1, heads=3, L=5, head_width=4, hidden=11),
@@ -62,7 +65,8 @@ Evidence = Iterator[Measure]
 ATTENTION, NETWORK = "attn.out", "ff.down"  # the last linear layers of the two sublayers
 _SPOKEN = ("norm-kind", "activation", "gated", "layer-bias", "causality", "final-norm", "attention-scale",
            "rms-norm-weight", "glu-activated", "eps", "layer-norm-variance", "layer-norm-eps",
-           "rms-norm-eps", "rotary-inside", "qk-norm", "qk-norm-over", "qk-norm-place", "branch-scale")  # fmt: skip
+           "rms-norm-eps", "rotary-inside", "rotary-share", "qk-norm", "qk-norm-over", "qk-norm-place",
+           "branch-scale")  # fmt: skip
 
 
 # -- what is asked

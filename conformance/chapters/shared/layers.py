@@ -234,14 +234,14 @@ def memory_of(case: Case) -> Tensor:
 
 def encoder_layer(subject: Subject, case: Case, placement: str) -> Call:
     """Return an encoder layer in the subject's manner, its norms in this place."""
-    style = {**manner_besides(subject), **placed(placement), **inside(subject)}
+    style = {**manner_besides(subject), **placed(placement), **inside(subject, case)}
     config = EncoderLayerConfig(case.width, case.heads, case.hidden, **style, causal=causality(subject))
     return call_of(subject, config, encoder_layer_weights(case, config), {"x": inputs_of(case)})
 
 
 def encoder(subject: Subject, case: Case, placement: str, final_norm: bool, layers: int = 2) -> Call:
     """Return an encoder in the subject's manner, the norms of its layers in this place."""
-    width, style = case.width, {**manner_besides(subject), **placed(placement), **inside(subject)}
+    width, style = case.width, {**manner_besides(subject), **placed(placement), **inside(subject, case)}
     config = EncoderConfig(
         width, case.heads, case.hidden, **style, causal=causality(subject), num_layers=layers, final_norm=final_norm
     )

@@ -14,17 +14,27 @@ SPREAD = 0.5  # standard deviation of a gain and of a shift
 ENTRIES = {"qk-norm": "qk_norm", "qk-norm-over": "qk_norm_over", "qk-norm-place": "qk_norm_place"}
 
 
-def inside(subject: Subject) -> dict[str, Any]:
-    """Return the entries of a configuration that say what the attention of an encoder always has."""
+def turned_part(head_width: int) -> int:
+    """Return an even number of the features of a head, more than half of them where that is a part."""
+    return max(2, 2 * ((head_width // 2 + 1) // 2))
+
+
+def inside(subject: Subject, case: Case) -> dict[str, Any]:
+    """Return the entries of a configuration that say what the layers of an encoder always have inside.
+
+    What takes a number of features that turn is asked for a part of them.
+    """
     normed = subject.choice("qk-norm") not in ("none", "any")
     said = {entry: subject.choice(convention) for convention, entry in ENTRIES.items() if normed}
     said["branch_scale"] = subject.choice("branch-scale")
-    return {entry: choice for entry, choice in said.items() if choice != "any"}
+    part = subject.choice("rotary-share") == "given" and subject.choice("rotary-inside") != "none"
+    turned = {"rotary_dim": turned_part(case.head_width)} if part else {}
+    return {**turned, **{entry: choice for entry, choice in said.items() if choice != "any"}}
 
 
 def entries_of_encoders(config: Any) -> dict[str, Any]:
     """Return what the reference's style has for the layers of an encoder, and not for those of a decoder."""
-    parts = {name: getattr(config, name) for name in ("num_kv_heads", *ENTRIES.values())}
+    parts = {name: getattr(config, name) for name in ("num_kv_heads", "rotary_dim", *ENTRIES.values())}
     besides = {name: getattr(config, name) for name in ("rotary", "placement", "branch_scale")}
     return {**besides, "attention": Member(**parts)}
 

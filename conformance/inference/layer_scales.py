@@ -16,6 +16,7 @@ from attnconf.conformance.inference.layer_units import Widths
 from attnconf.conformance.inference.vocabulary import snake
 
 _PRODUCTS = ("mul", "mul_", "__mul__", "__rmul__", "__imul__", "multiply")
+_QUOTIENTS = ("div", "div_", "__truediv__", "true_divide", "divide", "__itruediv__")
 VIEWS = ("view", "reshape", "unsqueeze", "squeeze", "expand", "__getitem__", "to", "double", "contiguous", "flatten")
 _SAYS = r"(^|[._])(layer_?scale|ls|gamma_?\d|(res(idual)?|skip|branch|re_?zero)_?(scale|weight|factor|alpha))"
 NEAR = 0.002  # as an ε of 1e-3 leaves it
@@ -49,6 +50,20 @@ def multiplied(function: str, args: Sequence[Any], names: Mapping[int, str]) -> 
     for one, other in (pair, pair[::-1]):
         if id(one) in names and id(other) not in names and not _is_normalized(other):
             return names[id(one)]
+    return ""
+
+
+def normalizing(function: str, args: Sequence[Any], products: Mapping[int, str]) -> str:
+    """Return the parameter whose product with a token is divided by the token's size: the gain of a norm; "" if none.
+
+    ``products``: what was multiplied by a parameter, with its name. The size is a tensor of one number.
+    """
+    pair = args[:2] if function in (*_PRODUCTS, *_QUOTIENTS) else ()
+    if len(pair) != 2 or not all(isinstance(x, Tensor) for x in pair):
+        return ""
+    for one, other in (pair, pair[::-1]):
+        if id(one) in products and other.numel() == 1 < one.numel():
+            return products[id(one)]
     return ""
 
 

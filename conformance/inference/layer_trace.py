@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from attnconf.conformance.inference.layer_scales import VIEWS, multiplied
+from attnconf.conformance.inference.layer_scales import VIEWS, multiplied, normalizing
 
 _LIKE = ("to", "type_as", "expand_as", "view_as", "reshape_as")  # of whose arguments only the first is computed with
 SMALL = 0.01
@@ -39,6 +39,7 @@ class _Watch(TorchFunctionMode):
         super().__init__()
         self.names, self.trace, self.first = dict(names), trace, dict[str, int]()
         self.kept: list[Tensor] = []
+        self.products: dict[int, str] = {}  # what was multiplied by a parameter
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -57,9 +58,14 @@ class _Watch(TorchFunctionMode):
                 self.trace.eps += [given] if given is not None else []
             elif "add" in name:
                 self.trace.eps += [x for x in args if isinstance(x, float) and 0 < x < SMALL]
-            if factor := multiplied(name, args, self.names):
-                self.trace.factors.append(factor)
-        return self._named_alike(func(*args, **kwargs), args[0] if args and name in VIEWS else None)
+        if gain := normalizing(name, args, self.products):
+            self.trace.factors = [factor for factor in self.trace.factors if factor != gain]
+        factor, result = multiplied(name, args, self.names), func(*args, **kwargs)
+        if factor and isinstance(result, Tensor):
+            self.trace.factors.append(factor)
+            self.products[id(result)] = factor
+            self.kept.append(result)
+        return self._named_alike(result, args[0] if args and name in VIEWS else None)
 
     def _named_alike(self, result: Any, parameter: Any) -> Any:
         """Return a result, which is known by the name of the parameter that it is another view of."""

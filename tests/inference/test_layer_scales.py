@@ -44,3 +44,21 @@ def test_a_parameter_that_the_textbook_has_not_is_told(tmp_path):
     text = LAYER.format(argument="start=1.0", factors="nn.Parameter(torch.ones(3)), 1.0")
     found = inferred_of(tmp_path, HEAD + text.replace("self.one\n", "self.one.prod()\n"))
     assert any("one: no weight of encoder_layer" in line for line in found.open_ends)
+
+
+GAIN = """
+class Gain(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(size))
+
+    def forward(self, x):
+        return self.gain * x / torch.sqrt((x * x).mean(-1, keepdim=True) + 1e-5)
+"""
+
+
+def test_a_gain_that_stands_before_the_division_is_no_factor(tmp_path):
+    text = LAYER.format(argument="start=0.5", factors="1.0, 1.0").replace("nn.LayerNorm", "Gain")
+    found = inferred_of(tmp_path, HEAD + GAIN + text)
+    assert (found.certified, found.draft.declares["norm-kind"]) == ("reference", "rms")
+    assert "branch-scale" not in found.draft.declares

@@ -331,6 +331,8 @@ class EncoderLayerConfig:
 
     What attention has besides is as in multi-head attention, and asked only of what declares it: ``num_kv_heads`` where
     ``kv-heads`` is declared, and norms of queries and keys, with ``eps``, where ``qk-norm`` is.
+    So it is of factors on what the sublayers add, ``scale1.weight`` and ``scale2.weight``, where ``branch-scale`` is:
+    (embed_dim,) each with "vector", (1,) with "scalar"; with "one-scalar" there is ``scale1.weight`` alone.
     """
 
     embed_dim: int
@@ -349,11 +351,13 @@ class EncoderLayerConfig:
     norm_eps: str = "inside"  # what layer-norm-eps declares
     rms_eps: str = "inside"  # of RMS norms: what rms-norm-eps declares
     rotary: bool = False  # queries and keys are turned by their places, with base 10000: what rotary-inside declares
+    rotary_dim: int | None = None  # how many features of a head are turned, an even number; None: all
     placement: str | None = None  # of norms: sandwich, output, parallel, parallel-two; None: as norm_first says
     num_kv_heads: int | None = None  # heads of keys and values, a divisor of num_heads; None: num_heads
     qk_norm: str = "none"  # none, rms, layer: what qk-norm declares
     qk_norm_over: str = "head"  # each head by itself, or the width of all heads together
     qk_norm_place: str = "before"  # the rotation, or after it
+    branch_scale: str = "none"  # none, vector, scalar, one-scalar: learned factors on what sublayers add
 
 
 @dataclass(frozen=True)
@@ -577,7 +581,7 @@ _IN_LAYERS = _offers(  # the hidden width is as free as that of values
     "pre-norm post-norm final-norm no-final-norm free-causality layer-bias layer-norm value-width several-heads "
     "no-places placed-norms norms-behind side-by-side in-sequence two-norms"
 )
-_MEMBER_IN_LAYERS = _offers("kv-heads qk-norm")
+_MEMBER_IN_LAYERS = _offers("kv-heads rotary-share qk-norm branch-scale")
 _TOKENS = _offers("words word-tokens characters whole-tokens byte-pairs")
 _MASKS = (
     "fully-masked-row", "causal-alignment", "returned-weights", "value-width", "head-width", "mask", "masks",
@@ -601,7 +605,8 @@ _LAYERS = (
     "biases", "one-head-projection", "network-biases", "norm-biases", "mask",
 )  # fmt: skip
 _ENCODERS = (
-    *_LAYERS, "rotary-inside", "kv-heads", "qk-norm", "qk-norm-over", "qk-norm-place", "causality", "heads", "memory",
+    *_LAYERS, "rotary-inside", "rotary-share", "kv-heads", "qk-norm", "qk-norm-over", "qk-norm-place", "branch-scale",
+    "causality", "heads", "memory",
 )  # fmt: skip
 _FOURIER = ("fourier-factor", "fourier-input", "fourier-order")
 _SINES = ("sinusoidal-frequencies", "sinusoidal-offset")
@@ -776,9 +781,11 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     # what a member of the family always has
     "positions-inside": ("none", "rotary", "alibi", "relative-bias", "any"),  # any, here and below: as config says
     "rotary-inside": ("none", "interleaved", "half"),  # of layers: queries and keys are turned, in which pairs
+    "rotary-share": ("whole", "given"),  # of the features of a head: given: config.rotary_dim
     "qk-norm": ("none", "rms", "layer", "any"),  # of queries and keys, each with weights of its own
     "qk-norm-over": ("head", "width", "any"),  # each head by itself, or all heads together
     "qk-norm-place": ("before", "after", "any"),  # the rotation
+    "branch-scale": ("none", "vector", "scalar", "one-scalar", "any"),  # of layers: factors on what sublayers add
     "sinks": ("none", "learned", "add-one", "any"),  # a logit beside the scores, for each head; 0
     "output-gate": ("none", "features", "heads", "any"),  # what the merged heads are multiplied by, made of the query
     "earlier-cache": ("kept", "consumed"),  # whether a cache can go on after a step that was made from it

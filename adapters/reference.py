@@ -56,6 +56,8 @@ declares = {
     "qk-norm": "any",
     "qk-norm-over": "any",
     "qk-norm-place": "any",
+    "branch-scale": "any",
+    "rotary-share": "given",
     "sinks": "any",
     "output-gate": "any",
     "earlier-cache": "kept",
@@ -135,7 +137,7 @@ def run_member(config, weights, query, key, value, mask, bias, need_weights):
 
 def member_of(config):
     """Return which member of the family a configuration asks for."""
-    entries = {f.name: getattr(config, f.name) for f in fields(Member) if f.name != "both_ways"}
+    entries = {f.name: getattr(config, f.name) for f in fields(Member) if hasattr(config, f.name)}
     return Member(**entries, both_ways=not config.causal or config.positions != "relative-bias")
 
 
@@ -311,8 +313,12 @@ def entries_of_encoders(config):
     """Return what the layers of an encoder may have, and those of a decoder have not."""
     if not hasattr(config, "placement"):
         return {}
-    inside = {name: getattr(config, name) for name in ("num_kv_heads", "qk_norm", "qk_norm_over", "qk_norm_place")}
-    return {"rotary": config.rotary, "placement": config.placement, "attention": Member(**inside)}
+    inside = {
+        name: getattr(config, name)
+        for name in ("num_kv_heads", "rotary_dim", "qk_norm", "qk_norm_over", "qk_norm_place")
+    }
+    besides = {name: getattr(config, name) for name in ("rotary", "placement", "branch_scale")}
+    return {**besides, "attention": Member(**inside)}
 
 
 def mask_of_targets(x, key_mask):

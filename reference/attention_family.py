@@ -39,6 +39,7 @@ class Member:
     window: tuple[int | None, int | None] | None = None  # keys seen before and after the query's own
     positions: str = "none"  # none, rotary, alibi, relative-bias
     base: float = 10000.0
+    rotary_dim: int | None = None  # features of a head that a rotation turns, the first ones; None: all
     both_ways: bool = True  # relative positions: later keys have buckets of their own
     qk_norm: str = "none"  # none, rms, layer
     qk_norm_over: str = "head"  # head, width
@@ -177,12 +178,13 @@ def normalize_and_place(x: Tensor, weights: Weights, name: str, member: Member) 
 def place(x: Tensor, member: Member) -> Tensor:
     """Return queries or keys, (B, H, T, D), turned by their positions 0, 1, …; as they are without rotation.
 
-    Requirements: FAM-ROTARY-1, FAM-ROTARY-2.
+    Requirements: FAM-ROTARY-1, FAM-ROTARY-2, ENC-TURN-1.
     Source: spec/rotary.md.
     """
     if member.positions != "rotary":
         return x
-    return rotate(x, None, frequencies(x.shape[-1], member.base), x.shape[-1])
+    turned = x.shape[-1] if member.rotary_dim is None else member.rotary_dim
+    return rotate(x, None, frequencies(turned, member.base), turned)
 
 
 def position_bias(queries: int, keys: int, heads: int, weights: Weights, member: Member) -> Tensor | None:

@@ -33,6 +33,7 @@ class Style:
     rms_eps: str = "inside"  # or outside: where ε of RMS norms stands
     rotary: bool = False  # queries and keys are turned by their places
     placement: str | None = None  # of norms: sandwich, output, parallel, parallel-two; None: as norm_first says
+    branch_scale: str = "none"  # or vector, scalar, one-scalar: learned factors on what sublayers add
     attention: Member = Member()  # noqa: RUF009 (frozen); what attention has besides, with ``eps`` for its norms
 
 
@@ -53,6 +54,21 @@ def normed(x: Tensor, weights: Weights, name: str, style: Style) -> Tensor:
     if style.norm == "rms":
         return rms_norm(x, own["weight"], style.eps, style.rms_eps)
     return layer_norm(x, x.shape[-1:], own["weight"], own.get("bias"), style.eps, style.divisor)
+
+
+def joined(x: Tensor, added: Tensor, weights: Weights, name: str, style: Style) -> Tensor:
+    """Return the residual and what a sublayer adds to it, (B, L, E): times the factors of its branch, if it has any.
+
+    Factors are E numbers, or one for all features; with "one-scalar" those of attention are the network's as well.
+
+    Requirements: ENC-SCALE-1.
+    Source: Touvron et al. 2021, arXiv:2103.17239v2, section 2 (LayerScale); Bachlechner et al. 2020,
+    arXiv:2003.04887v2, section 3 (ReZero).
+    """
+    if style.branch_scale == "none":
+        return x + added
+    own = "scale1" if style.branch_scale == "one-scalar" else name
+    return x + weights[f"{own}.weight"] * added
 
 
 def self_attention(x: Tensor, weights: Weights, style: Style, mask: Tensor | None) -> Tensor:
@@ -102,8 +118,8 @@ def post_norm_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | No
     Requirements: ENC-POST-1, ENC-ORDER-1.
     Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.1.
     """
-    h = normed(x + self_attention(x, weights, style, mask), weights, "norm1", style)
-    return normed(h + position_wise(h, weights, style), weights, "norm2", style)
+    h = normed(joined(x, self_attention(x, weights, style, mask), weights, "scale1", style), weights, "norm1", style)
+    return normed(joined(h, position_wise(h, weights, style), weights, "scale2", style), weights, "norm2", style)
 
 
 def pre_norm_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None) -> Tensor:
@@ -112,8 +128,9 @@ def pre_norm_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | Non
     Requirements: ENC-PRE-1, ENC-ORDER-1.
     Source: Xiong et al. 2020, arXiv:2002.04745v2, figure 1 (b).
     """
-    h = x + self_attention(normed(x, weights, "norm1", style), weights, style, mask)
-    return h + position_wise(normed(h, weights, "norm2", style), weights, style)
+    attended = self_attention(normed(x, weights, "norm1", style), weights, style, mask)
+    h = joined(x, attended, weights, "scale1", style)
+    return joined(h, position_wise(normed(h, weights, "norm2", style), weights, style), weights, "scale2", style)
 
 
 def sandwich_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None) -> Tensor:
@@ -123,9 +140,9 @@ def sandwich_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | Non
     Source: Gemma 2 (arXiv:2408.00118v3), section 2.
     """
     attended = self_attention(normed(x, weights, "norm1", style), weights, style, mask)
-    h = x + normed(attended, weights, "norm1_out", style)
+    h = joined(x, normed(attended, weights, "norm1_out", style), weights, "scale1", style)
     widened = position_wise(normed(h, weights, "norm2", style), weights, style)
-    return h + normed(widened, weights, "norm2_out", style)
+    return joined(h, normed(widened, weights, "norm2_out", style), weights, "scale2", style)
 
 
 def output_norm_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None) -> Tensor:
@@ -134,8 +151,9 @@ def output_norm_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | 
     Requirements: ENC-PLACE-1, ENC-PLACE-2, ENC-ORDER-1.
     Source: Liu et al. 2021, arXiv:2111.09883v2, section 3.2 (Swin V2); OLMo 2 (arXiv:2501.00656v3), section 3.
     """
-    h = x + normed(self_attention(x, weights, style, mask), weights, "norm1", style)
-    return h + normed(position_wise(h, weights, style), weights, "norm2", style)
+    attended = normed(self_attention(x, weights, style, mask), weights, "norm1", style)
+    h = joined(x, attended, weights, "scale1", style)
+    return joined(h, normed(position_wise(h, weights, style), weights, "norm2", style), weights, "scale2", style)
 
 
 def parallel_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None) -> Tensor:
@@ -145,7 +163,8 @@ def parallel_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | Non
     Source: GPT-J, published code; Chowdhery et al. 2022, arXiv:2204.02311v5, section 2 (PaLM).
     """
     n = normed(x, weights, "norm1", style)
-    return x + self_attention(n, weights, style, mask) + position_wise(n, weights, style)
+    h = joined(x, self_attention(n, weights, style, mask), weights, "scale1", style)
+    return joined(h, position_wise(n, weights, style), weights, "scale2", style)
 
 
 def two_norm_parallel_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None) -> Tensor:
@@ -155,7 +174,8 @@ def two_norm_parallel_layer(x: Tensor, weights: Weights, style: Style, mask: Ten
     Source: Black et al. 2022, arXiv:2204.06745v1, section 2 (GPT-NeoX).
     """
     attended = self_attention(normed(x, weights, "norm1", style), weights, style, mask)
-    return x + attended + position_wise(normed(x, weights, "norm2", style), weights, style)
+    h = joined(x, attended, weights, "scale1", style)
+    return joined(h, position_wise(normed(x, weights, "norm2", style), weights, style), weights, "scale2", style)
 
 
 def encoder_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None = None) -> Tensor:
@@ -163,7 +183,8 @@ def encoder_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None
 
     Shapes:
         x        (B, L, E)
-        weights  attn.*, ff.*, norm1.*, and, but for "parallel", norm2.*; of "sandwich" also norm1_out.*, norm2_out.*
+        weights  attn.*, ff.*, norm1.*, and, but for "parallel", norm2.*; of "sandwich" also norm1_out.*, norm2_out.*;
+                 with factors scale1.*, and, but for "one-scalar", scale2.*
         mask     broadcastable to (B, H, L, L), bool, True = may attend
         out      (B, L, E)
 

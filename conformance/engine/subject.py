@@ -54,7 +54,7 @@ _LACKING_TOO: dict[str, tuple[str, tuple[str, ...]]] = {
 }  # likewise, for another reason
 
 # What a subject offers only where it declares another choice than the first of the convention of that name.
-_DECLARED = frozenset({"kv-heads", "score-scale", "score-cap", "window", "head-bias", "logit-cap"})
+_DECLARED = frozenset({"kv-heads", "rotary-share", "score-scale", "score-cap", "window", "head-bias", "logit-cap"})
 
 # What a member of the attention family has inside: need -> (convention, choices that have it).
 _INSIDE: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -70,11 +70,12 @@ _INSIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     "output-gate": ("output-gate", ("features", "heads", "any")),
 }
 
-# Likewise of the norms of an encoder's layers.
+# Likewise of the norms of an encoder's layers, and of factors on what these add.
 _PLACED: dict[str, tuple[str, tuple[str, ...]]] = {
     "placed-norms": ("norm-order", ("sandwich", "output", "parallel", "parallel-two", "any")),
     "norms-behind": ("norm-order", ("sandwich", "output", "any")),
     "side-by-side": ("norm-order", ("parallel", "parallel-two", "any")),
+    "branch-scale": ("branch-scale", ("vector", "scalar", "one-scalar", "any")),
 }
 
 # Entries of a layer's configuration that a declaration fixes: (entry, convention).

@@ -258,7 +258,8 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
         return [(repr(word), "") for word in ACTIVATIONS[:2]]
     if known or "config" in meanings(p.name):
         return []
-    sizes = [(text, m) for m in ("vocab", *SIZES, "head_dim", "max_len") for text in table.get(m, ())]
+    named = {"rotary_dim", "fraction"} if "heads" in table else set()  # of a layer: what turns has a name
+    sizes = [(text, m) for m in ("vocab", *SIZES, "head_dim", "max_len") if m not in named for text in table.get(m, ())]
     return sizes or [("None", "")]
 
 

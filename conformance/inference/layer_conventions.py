@@ -21,6 +21,7 @@ from attnconf.conformance.source.source_text import code_reached
 DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 EPS = ("1e-05", "1e-06", "1e-12", "1e-08", "0.0001", "0.001")
 TURNS = r"(?i)rope|rotary|rotat(e|or)|freqs_?cis|inv_?freq|view_as_complex|polar\(|theta"
+ANGLES = r"\b(cos|sin)\b"  # in a language whose words for turning are not known, or added to the input
 HALVES = r"(?i)rotate_?half|chunk\(\s*2\b|// ?2 ?:|: ?[\w. \[\]()-]*// ?2\]|\bhalf\b"
 ONE_MORE = r"\b1(\.0?)?\s*\+\s*\w*\.?(weight|scale|gain|gamma|g|w)\b"
 CAUSAL_NAME = r"gpt|causal|autoregressive|(?<!masked_)language_?model|^lm_|(?<!masked)_lm$"
@@ -33,6 +34,8 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
     if causal and (text.causal_always or _says_causal(place, text)):
         fixed["causality"] = "always"
     known, trace = COMPONENTS[place.component], text.trace
+    if "config.rotary_dim" in "".join((*text.made.before, text.made.text)):
+        fixed["rotary-share"] = "given"
     if not known.layered or trace is None:
         names = translated(place.component)
         for choices in product(*(CONVENTIONS[name] for name in names)):
@@ -106,10 +109,12 @@ def _scales(place: Place, layered: bool) -> tuple[str, ...]:
 def _rotations(place: Place) -> list[dict[str, str]]:
     """Return whether queries and keys are turned inside: none where nothing in the code speaks of it."""
     code = code_reached(place.thing)
-    if "rotary-inside" not in COMPONENTS[place.component].conventions or not re.search(TURNS, code):
+    said = re.search(TURNS, code)
+    if "rotary-inside" not in COMPONENTS[place.component].conventions or not (said or re.search(ANGLES, code)):
         return [{}]
     pairs = ["half", "interleaved"] if re.search(HALVES, code) else ["interleaved", "half"]
-    return [*({"rotary-inside": name} for name in pairs), {}]
+    turned: list[dict[str, str]] = [{"rotary-inside": name} for name in pairs]
+    return [*turned, {}] if said else [{}, *turned]
 
 
 def _short(declares: Mapping[str, str]) -> dict[str, str]:

@@ -42,6 +42,7 @@ from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import build, constructions
 from attnconf.conformance.inference.derived_widths import THIRDS
 from attnconf.conformance.inference.function_forms import functional
+from attnconf.conformance.inference.initial_values import without_initial
 from attnconf.conformance.inference.layer_forms import about_memory, layer_forms
 from attnconf.conformance.inference.layer_kinds import TABLES
 from attnconf.conformance.inference.layer_parts import ROWS, layer_parts, layered, with_single
@@ -60,6 +61,7 @@ from attnconf.conformance.source.source_text import code_reached
 
 OWN_ROWS = r"self\.\w+\[\w*(ids?|idx|tokens?|index|indices)\w*\]"  # an embedding without torch's
 HIDDEN = "its hidden width is neither what an argument asks for nor a multiple of the model's"
+TURNED = "config.rotary_dim or config.embed_dim // config.num_heads"  # features of a head
 _SIZES: Mapping[str, tuple[str, ...]] = {
     "embed": ("config.embed_dim",),
     "heads": ("config.num_heads",),
@@ -82,11 +84,18 @@ _SIZES: Mapping[str, tuple[str, ...]] = {
 }
 
 
+_TURNING: Mapping[str, tuple[str, ...]] = {
+    "rotary_dim": (TURNED,),
+    "fraction": (f"min(1.0, ({TURNED}) / (config.embed_dim // config.num_heads) + 1e-9)",),
+}
+
+
 def table_of(component: str, thing: Any = None) -> Meanings:
     """Return what parameters of a constructor may get, by their meanings; an embedding inside has some rows."""
     known, counts = COMPONENTS[component], appearances()[component].sizes
     if not known.layered:
         return counts
+    counts = {**counts, **(_TURNING if "rotary-share" in known.conventions else {})}
     if not known.stacked or known.reads_ids:
         first = {name: counts[name] for name in ("vocab",) if name in counts}  # n_tokens is rather that than a length
         return {**first, **_SIZES, **counts}
@@ -108,7 +117,7 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
         try:
             whole, declares = _written_out(place, made, table)
             config = request(place.component, declares, FIRST, (2, 2)).config
-            space = space_for(config, place.module)
+            whole, space = without_initial(place, whole, config), space_for(config, place.module)
             whole, module = as_module(whole, attempt(partial(run, whole, space)))
             whole = attempt(partial(with_dropout, whole, module, space))
             whole, module = _without_padding(*_registered(whole, module), table)

@@ -57,6 +57,8 @@ def inner_norms(module: nn.Module, order: Sequence[str], widths: Widths) -> Inne
     """Return the norms of queries and keys in a module whose parameters are used in this order, by their names."""
     real = dict(module.named_parameters())
     found = {part: list(_norms_of(part, real, order, widths)) for part in ("q", "k")}
+    if not found["q"] and not found["k"]:
+        found = _by_size(real, order, widths)
     count = len(found["q"])
     shapes = {tuple(real[name].shape) for ones in found.values() for one in ones for name in one}
     if not count or len(found["k"]) != count or len(shapes) != 1:
@@ -76,6 +78,17 @@ def inner_norms(module: nn.Module, order: Sequence[str], widths: Widths) -> Inne
     with_eps = [o for o in owners if any(hasattr(module.get_submodule(o), e) for e in ("eps", "variance_epsilon"))]
     starred = dict.fromkeys(re.sub(r"(?<=\.)\d+(?=\.)", "*", owner) for owner in with_eps)
     return Inner(said, tuple(each), tuple(starred))
+
+
+def _by_size(real: Mapping[str, Tensor], order: Sequence[str], w: Widths) -> dict[str, list[tuple[str, ...]]]:
+    """Return modules of vectors as wide as one head, in turn those of queries and of keys; none where one is left."""
+    owners: dict[str, tuple[str, ...]] = {}
+    for name in order:
+        owner = name.rpartition(".")[0]
+        owners[owner] = tuple(n for n in real if n.rpartition(".")[0] == owner)
+    whole = [names for owner, names in owners.items() if owner and len(names) <= 2]
+    norms = [names for names in whole if w.head != w.embed and {tuple(real[n].shape) for n in names} == {(w.head,)}]
+    return {"q": norms[::2], "k": norms[1::2]} if len(norms) % 2 == 0 else {"q": [], "k": []}
 
 
 def _norms_of(part: str, real: Mapping[str, Tensor], order: Sequence[str], w: Widths) -> Iterator[tuple[str, ...]]:

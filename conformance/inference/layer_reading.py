@@ -14,6 +14,7 @@ from torch.func import functional_call
 from torch.utils._pytree import tree_leaves
 
 from attnconf.conformance.inference.budgets import FEW
+from attnconf.conformance.inference.layer_scales import silent_scales
 from attnconf.conformance.inference.layer_trace import Trace, copied
 from attnconf.conformance.inference.layer_units import Unit, Units
 from attnconf.conformance.inference.naming import role_of
@@ -61,7 +62,8 @@ class Alone:
         self.sizes, self.owner = sizes, owner
         self.module, self.left_out = module.get_submodule(owner), list[str]()
         inside = _inside(owner, parameters)
-        self.others = {n: torch.zeros_like(p) for n, p in inside.items()}
+        factors = [_relative(n, owner) for n in units.scales]
+        self.others = {n: torch.zeros_like(p) for n, p in inside.items()} | silent_scales(factors, inside)
         for norm in units.norms:
             names = [_relative(n, owner) for n in norm.names if not owner or n.startswith(f"{owner}.")]
             if names and norm.owner not in ("", owner) and norm.owner in trace.calls:

@@ -14,6 +14,7 @@ from attnconf.conformance.inference.budgets import READINGS_OF_PARAMETERS
 from attnconf.conformance.inference.layer_members import NOTHING, Inner, inner_norms
 from attnconf.conformance.inference.layer_reading import attention_weighings, caller
 from attnconf.conformance.inference.layer_requests import FIRST
+from attnconf.conformance.inference.layer_scales import UNSCALED, Scales, branch_scales
 from attnconf.conformance.inference.layer_text import Stack, after_the_first, template
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import Unit, Units, Widths, network_entries, norm_entries, units_of
@@ -22,6 +23,7 @@ from attnconf.conformance.inference.states import Weighing
 
 # The parts of one layer, in the order in which they are used: (attentions, norms).
 ENCODER, DECODER = (("attn",), ("norm1", "norm2")), (("self", "cross"), ("norm1", "norm2", "norm3"))
+_ENCODERS = ("encoder_layer", "encoder", language_models.COMPONENT)  # whose layers have norms wherever these stand
 ONE_NORM, SANDWICH = ("norm1",), ("norm1", "norm1_out", "norm2", "norm2_out")
 
 
@@ -70,12 +72,17 @@ def states(
 ) -> Iterator[State]:  # fmt: skip
     """Yield what the parameters may be, the likeliest first."""
     sides = sides_of(component, layers)
-    inner = inner_norms(module, trace.order, widths) if component in ("encoder_layer", "encoder") else NOTHING
-    trace = replace(trace, order=[name for name in trace.order if name not in inner.names])
+    inner = inner_norms(module, trace.order, widths) if component in _ENCODERS else NOTHING
+    scales = UNSCALED
+    if len(sides) == 1 and "branch-scale" in COMPONENTS[component].conventions:
+        scales = branch_scales(module, trace.order, trace.used, trace.factors, widths, sides[0].layers)
+    apart = inner.names | scales.names
+    trace = replace(trace, order=[name for name in trace.order if name not in apart])
     units = _units(module, trace, widths, sides)
     sides = _with_norms(sides, units, component)
     real = dict(module.named_parameters())
     shapes = {n: tuple(p.shape) for n, p in real.items()}
+    units.scales = sorted(scales.names)
     read = _Readings(module, parameters, units, trace, sizes)
     networks = [list(network_entries(unit, shapes, widths)) for unit in units.networks]
     ways = max((len(n) for n in networks), default=1)
@@ -83,7 +90,7 @@ def states(
     for i, j in islice(product(range(max(readings, 1)), range(ways)), READINGS_OF_PARAMETERS):
         attentions = [_picked(read.of(unit), i) for unit in units.attentions]
         chosen = [n[min(j, len(n) - 1)] for n in networks]
-        yield _assembled(sides, units, attentions, chosen, real, component, inner)
+        yield _assembled(sides, units, attentions, chosen, real, component, inner, scales)
 
 
 def _with_norms(sides: list[Side], units: Units, component: str) -> list[Side]:
@@ -91,7 +98,7 @@ def _with_norms(sides: list[Side], units: Units, component: str) -> list[Side]:
 
     One layer that stands for all has the norms of one.
     """
-    if component not in ("encoder_layer", "encoder"):
+    if component not in _ENCODERS:
         return sides
     (side,) = sides
     each = len(units.norms) // max(1, min(side.layers, len(units.attentions)))
@@ -158,7 +165,7 @@ def _prefixed(entry: str, owner: str) -> str:
 
 def _assembled(
     sides: list[Side], units: Units, attentions: list[Weighing], networks: list[dict[str, tuple[str, tuple[str, ...]]]],
-    real: Mapping[str, Tensor], component: str, inner: Inner,
+    real: Mapping[str, Tensor], component: str, inner: Inner, scales: Scales,
 ) -> State:  # fmt: skip
     entries: list[str] = []
     stacks: list[Stack] = []
@@ -169,8 +176,8 @@ def _assembled(
     a = n = f = 0
     for side in sides:
         layers = []
-        for _ in range(side.layers):
-            layer: list[str] = []
+        for i in range(side.layers):
+            layer = scales.entries(i)
             for part in side.parts[0]:
                 if a < len(attentions):
                     layer += [*(_weights(entry, part) for entry in attentions[a].state), *inner.entries(a)]
@@ -202,7 +209,7 @@ def _assembled(
             stacks.append(stack)
     entries += _tables(units, real, component)
     own = _declared(units, attentions, networks, norms, ended, bool(lasts), component, real)
-    declares = {**own, **inner.declares}
+    declares = {**own, **inner.declares, **scales.declares}
     order = [kind for kind in units.kinds if kind in ("attention", "norm")]
     return State(tuple(entries), tuple(stacks), declares, order[:1] == ["norm"], len(sides[0].parts[1]), inner)
 

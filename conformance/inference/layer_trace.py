@@ -13,6 +13,8 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map
 
+from attnconf.conformance.inference.layer_scales import VIEWS, multiplied, normalizing
+
 _LIKE = ("to", "type_as", "expand_as", "view_as", "reshape_as")  # of whose arguments only the first is computed with
 SMALL = 0.01
 _VIEWS = ("T", "mT", "H", "mH")
@@ -28,6 +30,7 @@ class Trace:
     used: set[str] = field(default_factory=set)
     functions: list[str] = field(default_factory=list)  # names of torch's functions, as called
     eps: list[float] = field(default_factory=list)  # of torch's own norms, and small numbers that are added
+    factors: list[str] = field(default_factory=list)  # parameters that multiply what no norm has made
     calls: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = field(default_factory=dict)  # of sub-modules, the first
 
 
@@ -36,6 +39,7 @@ class _Watch(TorchFunctionMode):
         super().__init__()
         self.names, self.trace, self.first = dict(names), trace, dict[str, int]()
         self.kept: list[Tensor] = []
+        self.products: dict[int, str] = {}  # what was multiplied by a parameter
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -54,7 +58,21 @@ class _Watch(TorchFunctionMode):
                 self.trace.eps += [given] if given is not None else []
             elif "add" in name:
                 self.trace.eps += [x for x in args if isinstance(x, float) and 0 < x < SMALL]
-        return func(*args, **kwargs)
+        if gain := normalizing(name, args, self.products):
+            self.trace.factors = [factor for factor in self.trace.factors if factor != gain]
+        factor, result = multiplied(name, args, self.names), func(*args, **kwargs)
+        if factor and isinstance(result, Tensor):
+            self.trace.factors.append(factor)
+            self.products[id(result)] = factor
+            self.kept.append(result)
+        return self._named_alike(result, args[0] if args and name in VIEWS else None)
+
+    def _named_alike(self, result: Any, parameter: Any) -> Any:
+        """Return a result, which is known by the name of the parameter that it is another view of."""
+        if isinstance(result, Tensor) and id(parameter) in self.names:
+            self.names.setdefault(id(result), self.names[id(parameter)])
+            self.kept.append(result)
+        return result
 
     def _lent(self, name: str, x: Any) -> Any:
         """Return what a parameter is for NumPy, such that its use is noted there: to be an array is none."""

@@ -1,7 +1,7 @@
 """What the parameters of a layer or model are made of: attentions, networks, norms and tables, in the order of use."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from math import prod
 
@@ -52,6 +52,7 @@ class Units:
     tables: list[Unit] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
+    scales: list[str] = field(default_factory=list)  # factors on what sublayers add, which are no units
 
 
 def hidden_width(shapes: Mapping[str, Sequence[int]], embed: int, given: int) -> int:
@@ -83,7 +84,7 @@ def units_of(module: nn.Module, order: Sequence[str], widths: Widths) -> Units:
             open_[kind] = []
 
     last = ""
-    for name in _together(order, kinds):
+    for name in _together(order, kinds, gains):
         kind = kinds[name]
         if kind in open_:
             if last != kind or (
@@ -113,15 +114,19 @@ def units_of(module: nn.Module, order: Sequence[str], widths: Widths) -> Units:
     return found
 
 
-def _together(order: Sequence[str], kinds: Mapping[str, str]) -> Iterator[str]:
-    """Yield the names with those of one module, a weight and its bias, one after the other, at the first of them."""
+def _together(order: Sequence[str], kinds: Mapping[str, str], gains: Set[str]) -> Iterator[str]:
+    """Yield the names with those of one module, a weight and its bias, one after the other, at the first of them.
+
+    Two ``gains`` are no such pair: a layer may hold those of its norms itself.
+    """
     done: set[str] = set()
     for name in order:
         if name in done:
             continue
         owner = name.rpartition(".")[0]
         for other in order:
-            near = other == name or (other.rpartition(".")[0] == owner and owner and _few(order, owner))
+            pair = owner and _few(order, owner) and not {name, other} <= gains
+            near = other == name or (other.rpartition(".")[0] == owner and pair)
             if near and kinds[other] == kinds[name] and other not in done:
                 done.add(other)
                 yield other

@@ -1,7 +1,7 @@
 """Bind a class as a layer, a stack or a model: built, called and given weights so that it can be judged."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -16,6 +16,7 @@ from attnconf.conformance.inference import over_ids
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import LAYERS, LIKELIEST
 from attnconf.conformance.inference.building import space_for
+from attnconf.conformance.inference.claimed_ties import misnamed, untied
 from attnconf.conformance.inference.claims import claims_a_set, says_its_order, says_its_placement
 from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.even_widths import with_even_widths
@@ -52,6 +53,7 @@ from attnconf.conformance.inference.padding_id import beside_padding, half_hidde
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.proving import Prover, Reading, Trial, first_readings, holds
 from attnconf.conformance.inference.trial import Certificate
+from attnconf.conformance.inference.unread_parameters import unread
 from attnconf.conformance.inference.vector_input import idle_tables
 
 SHOWN = 3  # parameters that are named
@@ -107,7 +109,8 @@ def _readings(
         key = (text.causal_always, *sorted(declares.items()))
         if key not in certificates:  # what the textbook gives is computed once for the same calls
             certificates[key] = Certificate(place.component, plain_requests(this))
-        run = (this.norm_first and "norm_first" in text.made.given, declares.get("norm-kind", "layer"))
+        turns = "rotary-share" in declares and "rotary-inside" in declares  # then a part of each head is asked for
+        run = (this.norm_first and "norm_first" in text.made.given, declares.get("norm-kind", "layer"), turns)
         yield Reading(this, certificates[key], run)
 
 
@@ -150,14 +153,16 @@ class Unlike:
 
     def _placed(self) -> list[Trial[LayerText]]:
         """Return what ran with its norms, or its sublayers, in another place than usual, where it says so of itself."""
-        if not says_its_placement(self.place.thing):
-            return []
-        placed = [trial for trial in self.prover.ran if trial.hypothesis.declares.get("norm-order") in PLACED]
-        return first_readings(placed)[:LIKELIEST]
+        return self._in(PLACED) if says_its_placement(self.place.thing) else []
+
+    def _in(self, orders: Collection[str]) -> list[Trial[LayerText]]:
+        ran = [trial for trial in self.prover.ran if trial.hypothesis.declares.get("norm-order") in orders]
+        return first_readings(ran)[:LIKELIEST]
 
     def _alike(self) -> Iterator[tuple[Trial[LayerText], str]]:
         """Yield what ran with a known mistake that gives its replies."""
-        for trial in [*self._placed(), *first_readings(self.prover.ran)[:LIKELIEST]]:
+        likeliest = first_readings(self.prover.ran)[:LIKELIEST]
+        for trial in [*self._placed(), *likeliest, *self._in(("parallel",))]:  # the last ones: with a single norm
             for mistake in trial.mistakes():
                 if "heads" in trial.hypothesis.made.given or not mistake.id.startswith(OF_HEADS):
                     yield trial, mistake.id
@@ -252,10 +257,11 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
     text = with_even_widths(place, with_dropping(place, text, asked))
     kept = of_ids(place.thing, place.module, text.made, asked.config)
     broken = (*(words for words in kept if UNTRIED not in words), *_hidden_without_effect(place, text),
-              *other.broken, *half_hidden(place, text, asked),
+              *other.broken, *half_hidden(place, text, asked), *misnamed(place, text, asked.config),
               *over_ids.of_layers(place, text, asked.config))  # fmt: skip
     open_ends = (*unapplied(place, text, asked.config), *switches(text), *(words for words in kept if UNTRIED in words),
-                 *words_on_loose(place, text.made, asked.config))  # fmt: skip
+                 *words_on_loose(place, text.made, asked.config), *unread(place, text),
+                 *untied(place, text))  # fmt: skip
     unordered = text.decodes and not any(mask.which == "self" for mask in text.masks.values())
     doubt = text.doubt or (A_SET if unordered and claims_a_set(place.thing) else "")
     found = Bound(place, text.draft(), None, certified, told(text), text.kinds, doubt, open_ends, broken)

@@ -6,6 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any
 
 from attnconf.conformance.inference.binding import Place
@@ -60,7 +61,7 @@ def spied(place: Place, earlier: bool = False, /, **more: Any) -> Iterator[Seen]
 
 
 def unread(function: Any) -> list[str]:
-    """Return the parameters of a function that its code never reads."""
+    """Return the parameters of a function whose values its code never reads, also as others take their places."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     if code is None or "locals" in code.co_names:
         return []
@@ -69,4 +70,19 @@ def unread(function: Any) -> list[str]:
         if one.opname.startswith(("LOAD_FAST", "STORE_FAST_LOAD_FAST", "LOAD_DEREF", "DELETE_FAST")):
             read |= set(one.argval) if isinstance(one.argval, tuple) else {one.argval}
     taken = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    read -= set(_replaced(code)) - {*code.co_cellvars}
     return [name for name in taken if name not in read and name not in ("self", "cls")]
+
+
+def _replaced(code: CodeType) -> Iterator[str]:
+    """Yield the local names that get another value before anything reads them, on every way through the code."""
+    first: dict[Any, str] = {}
+    furthest = 0  # where a jump leads: what stands before it may be passed over
+    for one in dis.get_instructions(code):
+        if "_FAST" in one.opname:
+            for name in one.argval if isinstance(one.argval, tuple) else (one.argval,):
+                plain = one.opname == "STORE_FAST" and furthest <= one.offset
+                first.setdefault(name, "replaced" if plain else "read")
+        if one.opcode in dis.hasjrel or one.opcode in dis.hasjabs:
+            furthest = max(furthest, int(one.argval))
+    yield from (name for name, how in first.items() if how == "replaced")

@@ -135,6 +135,28 @@ def test_a_layer_with_its_norms_elsewhere_is_its_formula(placement):
     np.testing.assert_allclose(got.numpy(), want, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["vector", "scalar", "one-scalar"])
+@pytest.mark.parametrize("placement", [None, "sandwich", "output", "parallel", "parallel-two"])
+def test_factors_of_branches_are_those_of_larger_last_weights(kind, placement):
+    rng = np.random.default_rng(13)
+    w, x, seen = draw_layer(rng), rng.normal(size=(B, L, E)), np.ones((B, L, L), dtype=bool)
+    size = E if kind == "vector" else 1
+    scales = [rng.normal(size=size), rng.normal(size=size)]
+    scales = scales[:1] * 2 if kind == "one-scalar" else scales
+    given = {f"scale{i}.weight": s for i, s in enumerate(scales, 1)}
+    last = {"sandwich": ("norm1_out", "norm2_out"), "output": ("norm1", "norm2")}.get(
+        placement, ("attn.out", "ff.down")
+    )
+    larger = dict(w)
+    for part, factor in zip(last, scales, strict=True):
+        larger[f"{part}.weight"] = (w[f"{part}.weight"].T * factor).T
+        larger[f"{part}.bias"] = w[f"{part}.bias"] * factor
+    style = Style(H, norm_first=True, placement=placement, branch_scale=kind)
+    got = encoder_layer(torch.from_numpy(x), tensors(w | given), style, torch.from_numpy(seen)[:, None])
+    want = np.stack([layer(x[b], larger, seen[b], True, placement) for b in range(B)])
+    np.testing.assert_allclose(got.numpy(), want, rtol=1e-9, atol=1e-10)
+
+
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("final_norm", [False, True])
 def test_a_stack_is_the_formula_layer_by_layer(norm_first, final_norm):

@@ -42,6 +42,9 @@ ONE = USUAL[:1]
 SHARED = (  # neither the number of shared heads nor that of those that share one is 1
     SHAPE.case("encoder-shared-1", B=2, heads=6, L=5, head_width=4, hidden=13),
 )
+TURNED = (  # a part of each head has more than one pair, and what is left has some
+    SHAPE.case("encoder-turned-1", B=2, heads=3, L=5, head_width=8, hidden=7),
+)
 EDGES = (
     SHAPE.case("encoder-one-token-1", B=3, heads=2, L=1, head_width=4, hidden=5),
     SHAPE.case("encoder-one-sample-2", B=1, heads=3, L=5, head_width=4, hidden=11),
@@ -62,7 +65,8 @@ Evidence = Iterator[Measure]
 ATTENTION, NETWORK = "attn.out", "ff.down"  # the last linear layers of the two sublayers
 _SPOKEN = ("norm-kind", "activation", "gated", "layer-bias", "causality", "final-norm", "attention-scale",
            "rms-norm-weight", "glu-activated", "eps", "layer-norm-variance", "layer-norm-eps",
-           "rms-norm-eps", "rotary-inside", "qk-norm", "qk-norm-over", "qk-norm-place")  # fmt: skip
+           "rms-norm-eps", "rotary-inside", "rotary-share", "qk-norm", "qk-norm-over", "qk-norm-place",
+           "branch-scale")  # fmt: skip
 
 
 # -- what is asked
@@ -78,10 +82,15 @@ def declared(subject: Subject) -> str:
 
 
 def one_layer(subject: Subject, case: Case, placement: str) -> Call:
-    """Return a layer, or a stack of one."""
+    """Return a layer, or a stack of one; its branches have factors of 1, if any."""
     if is_stack(subject):
-        return layers.encoder(subject, case, placement, endings(subject)[0], layers=1)
-    return layers.encoder_layer(subject, case, placement)
+        return unscaled(layers.encoder(subject, case, placement, endings(subject)[0], layers=1))
+    return unscaled(layers.encoder_layer(subject, case, placement))
+
+
+def unscaled(block: Call) -> Call:
+    """Return the block with factors of 1, where there are any on what sublayers add."""
+    return block.with_weights({name: torch.ones_like(w) for name, w in parts(block, "scale1", "scale2").items()})
 
 
 def whole(subject: Subject, case: Case, placement: str) -> Call:
@@ -204,9 +213,15 @@ def left_alone(subject: Subject, block: Call, x: Tensor) -> Tensor:
     for under_ in [f"layers.{i}." for i in range(block.config.num_layers)] if stacked else [""]:
         if placement_of(block.config) == "post":
             x = normed(subject, block, x, f"{under_}norm1", f"{under_}norm2")
-        for name in behind(block.config):
-            x = x + block.weights.get(f"{under_}{name}.bias", 0.0)
+        for i, name in enumerate(behind(block.config), 1):
+            x = x + scales_of(block, f"{under_}scale{i}") * block.weights.get(f"{under_}{name}.bias", 0.0)
     return x
+
+
+def scales_of(block: Call, name: str) -> Tensor | float:
+    """Return the factors of a branch, "layers.0.scale1" say: 1 where there are none."""
+    own = f"{name[:-1]}1" if block.config.branch_scale == "one-scalar" else name
+    return block.weights.get(f"{own}.weight", 1.0)
 
 
 def attended_alone(block: Call, x: Tensor) -> Tensor:

@@ -25,6 +25,8 @@ from attnconf.reference.language_model import capped, earlier, head_of, logits, 
 
 SHAPE = replace(shape("ids({B}, {L}), {heads} heads of {head_width}, {hidden} hidden"), multiples={"head_width": 2})
 USUAL = (SHAPE.case("language-1", B=3, heads=2, L=5, head_width=4, hidden=7),)
+# heads of which a part has more than one pair of features, where only a part turns
+WIDE = (SHAPE.case("language-wide-heads-1", B=3, heads=2, L=5, head_width=8, hidden=7),)
 # one id, one sample, more ids than features
 EDGES = (
     SHAPE.case("language-one-id-1", B=3, heads=2, L=1, head_width=4, hidden=7),

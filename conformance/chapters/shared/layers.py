@@ -18,7 +18,7 @@ from attnconf.adapters.contract import (
     EncoderDecoderConfig,
     EncoderLayerConfig,
 )
-from attnconf.conformance.chapters.shared.members import entries_of_encoders, inside, with_member
+from attnconf.conformance.chapters.shared.members import draw_scales, entries_of_encoders, inside, with_member
 from attnconf.conformance.chapters.shared.placements import norms_of, placed
 from attnconf.conformance.engine.case import REGIMES, Case, Shape
 from attnconf.conformance.engine.evidence import Failure, Unsupported
@@ -204,7 +204,7 @@ def encoder_layer_weights(case: Case, config: Any, under: str = "") -> Weights:
     weights |= draw_feed_forward(case, f"{under}ff", config.gated, config.bias)
     for name in norms_of(config):
         weights |= draw_norm(case, f"{under}{name}", config)
-    return weights
+    return weights | draw_scales(case, config, under)
 
 
 def decoder_layer_weights(case: Case, config: Any, under: str = "") -> Weights:
@@ -234,14 +234,14 @@ def memory_of(case: Case) -> Tensor:
 
 def encoder_layer(subject: Subject, case: Case, placement: str) -> Call:
     """Return an encoder layer in the subject's manner, its norms in this place."""
-    style = {**manner_besides(subject), **placed(placement), **inside(subject)}
+    style = {**manner_besides(subject), **placed(placement), **inside(subject, case)}
     config = EncoderLayerConfig(case.width, case.heads, case.hidden, **style, causal=causality(subject))
     return call_of(subject, config, encoder_layer_weights(case, config), {"x": inputs_of(case)})
 
 
 def encoder(subject: Subject, case: Case, placement: str, final_norm: bool, layers: int = 2) -> Call:
     """Return an encoder in the subject's manner, the norms of its layers in this place."""
-    width, style = case.width, {**manner_besides(subject), **placed(placement), **inside(subject)}
+    width, style = case.width, {**manner_besides(subject), **placed(placement), **inside(subject, case)}
     config = EncoderConfig(
         width, case.heads, case.hidden, **style, causal=causality(subject), num_layers=layers, final_norm=final_norm
     )

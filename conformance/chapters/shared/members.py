@@ -14,18 +14,29 @@ SPREAD = 0.5  # standard deviation of a gain and of a shift
 ENTRIES = {"qk-norm": "qk_norm", "qk-norm-over": "qk_norm_over", "qk-norm-place": "qk_norm_place"}
 
 
-def inside(subject: Subject) -> dict[str, Any]:
-    """Return the entries of a configuration that say what the attention of an encoder always has."""
-    if subject.choice("qk-norm") in ("none", "any"):
-        return {}
-    said = {entry: subject.choice(convention) for convention, entry in ENTRIES.items()}
-    return {entry: choice for entry, choice in said.items() if choice != "any"}
+def turned_part(head_width: int) -> int:
+    """Return an even number of the features of a head, more than half of them where that is a part."""
+    return max(2, 2 * ((head_width // 2 + 1) // 2))
+
+
+def inside(subject: Subject, case: Case) -> dict[str, Any]:
+    """Return the entries of a configuration that say what the layers of an encoder always have inside.
+
+    What takes a number of features that turn is asked for a part of them.
+    """
+    normed = subject.choice("qk-norm") not in ("none", "any")
+    said = {entry: subject.choice(convention) for convention, entry in ENTRIES.items() if normed}
+    said["branch_scale"] = subject.choice("branch-scale")
+    part = subject.choice("rotary-share") == "given" and subject.choice("rotary-inside") != "none"
+    turned = {"rotary_dim": turned_part(case.head_width)} if part else {}
+    return {**turned, **{entry: choice for entry, choice in said.items() if choice != "any"}}
 
 
 def entries_of_encoders(config: Any) -> dict[str, Any]:
     """Return what the reference's style has for the layers of an encoder, and not for those of a decoder."""
-    parts = {name: getattr(config, name) for name in ("num_kv_heads", *ENTRIES.values())}
-    return {"rotary": config.rotary, "placement": config.placement, "attention": Member(**parts)}
+    parts = {name: getattr(config, name) for name in ("num_kv_heads", "rotary_dim", *ENTRIES.values())}
+    besides = {name: getattr(config, name) for name in ("rotary", "placement", "branch_scale")}
+    return {**besides, "attention": Member(**parts)}
 
 
 def with_member(case: Case, config: Any, weights: Mapping[str, Tensor], attention: str) -> dict[str, Tensor]:
@@ -42,6 +53,15 @@ def with_member(case: Case, config: Any, weights: Mapping[str, Tensor], attentio
         if kind == "layer":
             drawn[f"{name}.bias"] = SPREAD * case.draw(f"{name}.bias", size)
     return drawn
+
+
+def draw_scales(case: Case, config: Any, under: str) -> dict[str, Tensor]:
+    """Return the factors on what the sublayers of a layer add, where there are any; ``under`` ends with a point."""
+    sizes = {"none": (), "vector": (case.width,) * 2, "scalar": (1, 1), "one-scalar": (1,)}[
+        getattr(config, "branch_scale", "none")
+    ]
+    names = [f"{under}scale{i}.weight" for i in range(1, len(sizes) + 1)]
+    return {name: 1 + SPREAD * case.draw(name, size) for name, size in zip(names, sizes, strict=True)}
 
 
 # -- shared heads

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import Build, Forward
@@ -25,6 +26,12 @@ def in_pairs(weights: Mapping[str, Tensor], head_dim: int) -> dict[str, Tensor]:
     return {name: neighbouring(w, head_dim) if name.startswith(turned) else w for name, w in weights.items()}
 
 
-def neighbouring(weight: Tensor, head_dim: int) -> Tensor:
-    """Return a weight or bias whose rows, of heads, pair neighbours, from one that pairs row i with i + D/2."""
-    return weight.unflatten(0, (-1, 2, head_dim // 2)).transpose(1, 2).flatten(0, 2)
+def neighbouring(weight: Tensor, head_dim: int, turned: int | None = None) -> Tensor:
+    """Return a weight or bias whose rows, of heads, pair neighbours, from one that pairs row i with i + R/2.
+
+    ``turned``: R, of the first rows of each head; None: all of them.
+    """
+    turned = turned or head_dim
+    heads = weight.unflatten(0, (-1, head_dim))
+    first = heads[:, :turned].unflatten(1, (2, turned // 2)).transpose(1, 2).flatten(1, 2)
+    return torch.cat([first, heads[:, turned:]], dim=1).flatten(0, 1)

@@ -103,7 +103,7 @@ def layer_weights(weights: Weights, config: Any, choice: Choice) -> dict[str, Te
     for name, weight in weights.items():
         *above, part, kind = name.split(".")
         if part in ("q", "k", "q_norm", "k_norm") and halves:
-            weight = neighbouring(weight, width)
+            weight = neighbouring(weight, width, config.rotary_dim)
         if one_plus_here(part, kind, config, qk_norm) and choice("rms-norm-weight") == "one-plus":
             weight = one_more(weight)
         if part == scaled:

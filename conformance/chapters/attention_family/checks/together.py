@@ -63,7 +63,7 @@ def formula(layer: Call) -> tuple[Tensor, Tensor]:
     query, config = layer.inputs["query"], layer.config
     key, value = layer.inputs.get("key", query), layer.inputs.get("value", query)
     mask = causal(query.shape[1], key.shape[1]).to(query.device) if config.causal else None
-    own = {f.name: getattr(config, f.name) for f in fields(Member) if f.name != "both_ways"}
+    own = {f.name: getattr(config, f.name) for f in fields(Member) if hasattr(config, f.name)}
     member = Member(**own, both_ways=not config.causal or config.positions != "relative-bias")
     return family_attention(query, key, value, layer.weights, config.num_heads, member, mask)
 

@@ -8,6 +8,7 @@ SECTIONS = (
     "layer",
     "placement",
     "members",
+    "scales",
     "padding",
     "stack",
     "modes",

@@ -47,6 +47,14 @@ def shared_heads_are_copies_side_by_side(subject: Subject, case: Case) -> Eviden
         yield close(run(subject, shared).out, want, what)
 
 
+@requirement("ENC-TURN-1", stimuli.TURNED)
+def a_part_of_each_head_turns_as_the_formula_says(subject: Subject, case: Case) -> Evidence:
+    block = whole(subject, case, placements(subject)[-1])
+    for part in range(2, case.head_width + 1, 2):
+        turned = block.with_config(rotary=True, rotary_dim=part)
+        yield as_configured(subject, case, turned, f"{part} of {case.head_width} features turned")
+
+
 @requirement("ENC-QK-1", stimuli.ONE)
 def the_length_of_queries_and_keys_has_no_effect(subject: Subject, case: Case) -> Evidence:
     """Of queries and keys so long that ε is nothing, and so alike that longer ones would matter."""

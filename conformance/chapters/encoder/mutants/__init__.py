@@ -7,6 +7,7 @@ SECTIONS = (
     "sublayers",
     "placement",
     "members",
+    "scales",
     "attention",
     "padding",
     "stack",

@@ -63,6 +63,62 @@ first_head_for_all = Mutant(
 )
 
 
+# -- a part of each head that turns
+
+
+def turning(change):
+    """Return self-attention whose heads turn otherwise: change(weights, style, part, width), where a part turns."""
+
+    def attention(x, weights, style, mask):
+        part, width = style.attention.rotary_dim, x.shape[-1] // style.num_heads
+        if not style.rotary or part in (None, width):
+            return attend(x, weights, style, mask)
+        return attend(x, *change(weights, style, part, width), mask)
+
+    return attention
+
+
+def all_of_them(weights, style, part, width):
+    return weights, replace(style, attention=replace(style.attention, rotary_dim=None))
+
+
+def in_steps_of_the_head(weights, style, part, width):
+    base = style.attention.base ** (part / width)  # base^(-2i/width), for pair i of the part
+    return weights, replace(style, attention=replace(style.attention, base=base))
+
+
+def the_last_ones(weights, style, part, width):
+    """Return weights with the last rows of each head before the others: queries and keys meet in any order."""
+    names = tuple(f"attn.{name}{norm}." for name in "qk" for norm in ("", "_norm"))
+    rolled = {n: w.unflatten(0, (-1, width)).roll(part, 1).flatten(0, 1) for n, w in weights.items()
+              if n.startswith(names)}  # fmt: skip
+    return {**weights, **rolled}, style
+
+
+whole_heads_turned = Mutant(
+    "ENC-rotary-whole",
+    story="all features of a head are turned, where only a part of them should be",
+    breaks={"ENC-TURN-1"},
+    hint="split q and k: turn x[..., :rotary_dim], and append x[..., rotary_dim:] as it is",
+    replace={encoder.self_attention: turning(all_of_them)},
+)
+
+steps_of_the_head = Mutant(
+    "ENC-rotary-steps-of-head",
+    story="a part of each head turns with the frequencies of the whole: exponents are divided by the width of the head",
+    breaks={"ENC-TURN-1"},
+    hint="base ** (-torch.arange(0, rotary_dim, 2) / rotary_dim)",
+    replace={encoder.self_attention: turning(in_steps_of_the_head)},
+)
+
+last_features_turned = Mutant(
+    "ENC-rotary-last-features",
+    story="the last features of each head turn, and the first ones pass",
+    breaks={"ENC-TURN-1"},
+    hint="turn x[..., :rotary_dim], and append x[..., rotary_dim:] as it is",
+    replace={encoder.self_attention: turning(the_last_ones)},
+)
+
 # -- norms of queries and keys
 
 

@@ -8,7 +8,7 @@ VACUOUS = (
     Vacuous(
         NUMBERS,
         "ENC-TOKEN-1 ENC-BATCH-1 ENC-PERM-1 ENC-CAUSAL-1 ENC-PAD-1 ENC-ALONE-1 ENC-MASK-1 ENC-MASK-2 ENC-MASK-3 "
-        "ENC-DEPTH-1 ENC-DROP-1 ENC-DROP-2 ENC-BIAS-1 ENC-GROUP-1 ENC-PLACE-2 ENC-QK-1",
+        "ENC-DEPTH-1 ENC-DROP-1 ENC-DROP-2 ENC-BIAS-1 ENC-GROUP-1 ENC-PLACE-2 ENC-QK-1 ENC-SCALE-1",
         "an output that depends on its own token, or on nothing, depends on no other, no mask, no mode and no weight",
     ),
     Vacuous(

@@ -13,7 +13,7 @@ from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 
 
-@requirement("LM-ORACLE-1", stimuli.USUAL)
+@requirement("LM-ORACLE-1", stimuli.USUAL, stimuli.WIDE)
 def the_language_model_is_the_reference(subject: Subject, case: Case) -> Evidence:
     for block in models(subject, case, layers=2):
         block = masked_if_taken(subject, block, key_mask=hollow(case))

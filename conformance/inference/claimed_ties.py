@@ -1,0 +1,52 @@
+"""Heads that are said to be tied to the table of a language model, and are not."""
+
+import inspect
+import re
+from typing import Any
+
+from torch import nn
+
+from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.construction import build
+from attnconf.conformance.inference.language_models import COMPONENT
+from attnconf.conformance.inference.layer_text import LayerText
+from attnconf.conformance.inference.probing import Failed
+from attnconf.conformance.source.source_text import code_reached
+
+WITH_WEIGHTS = (nn.Linear, nn.Embedding)
+READ = ("weight", "bias")  # of these
+SAYS = (
+    r"weight[ _-]?tying|tied? (the )?(weights?|embeddings?|head|output)|tied with|shares? (its|the|a) (matrix|weights?)"
+)
+FREE = r"(un|not |no |without |never |instead of |(do|is|are)n.t )(ti|ty|shar)|tie_|tied_|tie\s*=|share_"  # or a choice
+
+
+def misnamed(place: Place, text: LayerText, config: Any) -> tuple[str, ...]:
+    """Return a word on each parameter that a linear layer, or a table, was given under a name that it does not read."""
+    try:
+        module = build(place, text.made, config)
+    except Failed:
+        return ()
+    found = _aliases(module) if isinstance(module, nn.Module) else []
+    return tuple(f"{name}: no {kind} reads a parameter of this name, nothing is shared by it" for name, kind in found)
+
+
+def untied(place: Place, text: LayerText) -> tuple[str, ...]:
+    """Return a word on a head that its code says is the table, and that has weights of its own; none else."""
+    if text.component != COMPONENT or text.declares.get("tying") != "none":
+        return ()
+    words = f"{inspect.getdoc(place.thing) or ''}\n{code_reached(place.thing)}"
+    if re.search(SAYS, words, re.IGNORECASE) and not re.search(FREE, words, re.IGNORECASE):
+        return ("it says that its head is tied to its table, and both have weights of their own",)
+    return ()
+
+
+def _aliases(module: nn.Module) -> list[tuple[str, str]]:
+    """Return parameters of linear layers and tables that stand under other names than these read, with their kind."""
+    return [
+        (f"{name}.{own}", type(part).__name__)
+        for name, part in module.named_modules()
+        if type(part) in WITH_WEIGHTS
+        for own, _ in part.named_parameters(recurse=False, remove_duplicate=False)
+        if own not in READ
+    ]

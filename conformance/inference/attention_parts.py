@@ -6,6 +6,7 @@ of 0 make all scores 0. Each part has a value with which one token does not noti
 read as those of plain attention.
 """
 
+import contextlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -59,10 +60,16 @@ class Seen:
     parameters: Parameters
     x: Tensor
     sizes: Sizes
+    idle: Parameters = field(default_factory=dict)  # parameters that are of no interest
+
+    def resting(self, idle: Parameters) -> "Seen":
+        """Return the same without some parameters, which have one value from here on."""
+        rest = {name: p for name, p in self.parameters.items() if name not in idle}
+        return replace(self, parameters=rest, idle={**self.idle, **idle})
 
     def out(self, changed: Parameters, tokens: Tensor | None = None) -> Tensor:
         """Return what comes out of some tokens, or of the one, with other values of some parameters."""
-        return self.run({**self.parameters, **changed}, self.x[None] if tokens is None else tokens)
+        return self.run({**self.parameters, **self.idle, **changed}, self.x[None] if tokens is None else tokens)
 
     def all(self, name: str, value: float) -> dict[str, Tensor]:
         return {name: torch.full_like(self.parameters[name], value)}
@@ -74,7 +81,7 @@ class Seen:
 
     def slope(self, name: str) -> Tensor:
         """Return the derivative of what comes out, in one direction, by a parameter."""
-        p = self.parameters[name].detach().clone().requires_grad_()
+        p = {**self.parameters, **self.idle}[name].detach().clone().requires_grad_()
         out = self.out({name: p}).flatten()
         (found,) = torch.autograd.grad(out @ torch.linspace(1, 2, len(out), dtype=out.dtype), [p])
         return found
@@ -86,8 +93,7 @@ def parts_of(seen: Seen) -> Parts | None:
         return None
     try:
         found = _sink(seen)
-        rested = replace(seen, parameters={**seen.parameters, **found.idle})
-        found = found.and_(_gate(rested)).and_(_table(seen)).and_(_gains(seen))
+        found = found.and_(_gate(seen.resting(found.idle))).and_(_table(seen)).and_(_gains(seen))
     except (Failed, RuntimeError, IndexError, ValueError):
         return None
     return found if found.idle else None
@@ -105,19 +111,37 @@ def _sink(seen: Seen) -> Parts:
     for name, p in seen.parameters.items():
         if p.numel() != seen.sizes.heads or seen.sizes.heads == 1:
             continue
-        if seen.silent(seen.all(name, OPEN)) or re.fullmatch(SINK, name.lower()):
-            return Parts((("sinks", "learned"),), {}, (f'"{name}": weights["sinks"]',), seen.all(name, NEVER))
+        takes = seen.silent(seen.all(name, OPEN)) and not _of_a_gate(seen, name)
+        if takes or re.fullmatch(SINK, name.lower()):
+            idle = seen.all(name, NEVER)
+            if seen.silent(idle):  # what it takes goes to a value
+                idle = seen.all(name, OPEN)
+            return Parts((("sinks", "learned"),), {}, (f'"{name}": weights["sinks"]',), idle)
     return Parts()
 
 
 # -- gates
 
 
+def _of_a_gate(seen: Seen, name: str) -> bool:
+    """Return whether a number for each head is added to a product with the token: a gate's bias, and no sink."""
+    heads, embed = seen.sizes.heads, seen.sizes.embed
+    for other, p in seen.parameters.items():
+        if p.numel() == heads * embed:
+            gate = Lies(other, "heads", heads, False)
+            with contextlib.suppress(Failed):
+                along, _ = gate_entry(gate, seen.slope(other), seen.x, heads)
+                return same_numbers(along, seen.slope(name).flatten())
+    return False
+
+
 def _gate(seen: Seen) -> Parts:
     """Return the gate: of features or of heads, with a bias or none, alone or in one with the queries' projection."""
+    if seen.silent({}):
+        return Parts()
     shuts = [name for name in seen.parameters if _shuts(seen, name)]
     biases = {name: torch.zeros_like(seen.parameters[name]) for name in shuts}
-    seen = replace(seen, parameters={**seen.parameters, **biases})
+    seen = seen.resting(biases)
     width, heads, embed = seen.sizes.width, seen.sizes.heads, seen.sizes.embed
     kinds = {width: "features"} | ({heads: "heads"} if heads > 1 else {})
     sized = [Lies(name, kind, rows, p.numel() > rows * embed) for name, p in seen.parameters.items()
@@ -128,15 +152,18 @@ def _gate(seen: Seen) -> Parts:
         return Parts()
     slope, entry = gate_entry(found, seen.slope(found.name), seen.x, heads)
     state = [entry, *(bias_entry(found, name, slope, seen.slope(name), seen.x, heads) for name in shuts)]
-    idle = {**seen.all(found.name, OPEN / float(seen.x.sum())), **biases}
+    wide = OPEN / float(seen.x.sum())
+    wide = -wide if seen.silent(seen.all(found.name, wide)) else wide
+    idle = {**seen.all(found.name, wide), **biases}
     holds = ("q.weight", *(["q.bias"] if shuts else [])) if found.fused else ()
     return Parts((("output-gate", found.kind),), {}, tuple(state), idle, None, holds)
 
 
 def _shuts(seen: Seen, name: str) -> bool:
-    """Return whether a row of numbers is the bias of a gate: far below 0 it lets nothing through."""
+    """Return whether a row of numbers is the bias of a gate: far from 0 it lets nothing through."""
     width, heads, size = seen.sizes.width, seen.sizes.heads, seen.parameters[name].numel()
-    return size in (width, heads, 2 * width, width + heads) and seen.silent(seen.all(name, SHUT))
+    sized = size in (width, heads, 2 * width, width + heads)
+    return sized and any(seen.silent(seen.all(name, far)) for far in (SHUT, OPEN))
 
 
 def _halves(seen: Seen, name: str) -> bool:

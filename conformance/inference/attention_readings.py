@@ -160,4 +160,7 @@ def _placed(text: AttentionText, every: Iterable[AttentionText]) -> Iterator[Att
             yield found.but(causal_always=True)
         known.append(found)
     for inside in INSIDE if text.ordered and text.self_only else ():
-        yield from (found.but(inside=inside) for found in known[:FEW] if not (found.supposed or found.inside))
+        placed = [found.but(inside=inside) for found in known[:FEW] if not (found.supposed or found.inside)]
+        yield from placed
+        if not text.causal_always:
+            yield from (found.but(causal_always=True) for found in placed[:1])

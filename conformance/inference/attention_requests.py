@@ -40,10 +40,10 @@ def called_alike(text: AttentionText) -> tuple[Hashable, ...]:
     return text.self_only, "value" in text.form.roles, text.lacking, text.square, text.projected, inside, *_parts(text)
 
 
-def _parts(text: AttentionText) -> tuple[Hashable, ...]:
+def _parts(text: AttentionText) -> tuple[str, str, tuple[str, ...]]:
     """Return which sinks, gate and norms of queries and keys are inside."""
     said = dict(text.family)
-    kind = (text.normed.kind, text.normed.over, text.normed.place) if text.normed else ()
+    kind: tuple[str, ...] = (text.normed.kind, text.normed.over, text.normed.place) if text.normed else ()
     return said.get("sinks", "none"), said.get("output-gate", "none"), kind
 
 

@@ -92,6 +92,8 @@ class AttentionText(Hypothesis):
     alone: Mapping[str, str] = field(default_factory=dict)  # what is declared of a single head, as in CONVENTIONS
     family: tuple[tuple[str, str], ...] = ()  # what it declares of the family: (convention, choice)
     normed: Normed | None = None  # the norms of its queries and keys
+    unknown: tuple[str, ...] = ()  # what options do that nobody knows, in words
+    idle: tuple[str, ...] = ()  # options that do not do what they are called, in words
     unshared: str = ""  # why it is not judged with fewer heads of keys and values than of queries, where it breaks so
     doubt: str = ""  # why equality with the textbook is not all that would have to be known
 

@@ -43,13 +43,13 @@ class Member:
 
 MEMBERS = (
     Member(
-        r"((att(entio)?n?|scores?)_?)?(logits?_?)?soft_?cap(ping)?(_value)?",
+        r"((att(entio)?n?|scores?)_?)?((logits?_?)?soft_?cap(ping)?|logits?_?cap)(_value)?|tope|plafond|deckel(ung)?|limitador",
         ("config.softcap",),
         ("score-cap", "given"),
         {"softcap": 1.5},
     ),
     Member(
-        r"(qk_?|softmax_?|att(entio)?n_?|score_?)?scal(e|ing)(_?value)?",
+        r"(qk_?|softmax_?|att(entio)?n_?|score_?)?scal(e|ing)(_?value)?|escala|skala|skalierung|echelle|scala|olcek|masshtab",
         ("config.scale",),
         ("score-scale", "given"),
         {"scale": 0.3},

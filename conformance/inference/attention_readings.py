@@ -5,7 +5,6 @@ import copy
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import product
 
 from torch import nn
@@ -126,20 +125,31 @@ def _weighed(text: AttentionText, probe: Probe) -> Iterator[AttentionText]:
     """Yield a text with what the parameters may be: first with parts beside the projections, where some are seen."""
     parts = probe.parts()
     if parts is not None:
-        yield from _placed(text, [one for one in map(partial(_with_parts, text, parts), probe.weighings(parts)) if one])
+        found = [one for weighing in probe.weighings(parts) for one in _with_parts(text, parts, weighing)]
+        yield from _placed(text, found)
     yield from _placed(text, _of_projections(text, probe))
 
 
-def _with_parts(text: AttentionText, parts: Parts, weighing: Weighing) -> AttentionText | None:
-    """Return the text with parts and one reading of the rest; None where both hold what is the queries'."""
+def _with_parts(text: AttentionText, parts: Parts, weighing: Weighing) -> Iterator[AttentionText]:
+    """Yield the text with parts and one reading of the rest, unless both hold what is the queries'."""
     said = " ".join(weighing.state)
     if any(f'weights["{name}"]' in said for name in parts.holds) or weighing.mistake:
-        return None
+        return
     lacking = tuple(name for name in weighing.lacking if name not in parts.holds)
-    return text.but(
+    found = text.but(
         state=(*weighing.state, *parts.state), lacking=lacking, exchangeable=weighing.exchangeable,
         family=parts.family, inside=parts.inside, normed=parts.normed,
     )  # fmt: skip
+    yield found
+    if "relative.weight" in " ".join(parts.state):
+        yield _undivided(found)
+
+
+def _undivided(text: AttentionText) -> AttentionText:
+    """Return the text whose scores are not divided by √D, as T5 has it: the queries' weights are."""
+    divided = [re.sub(r'(weights\["q\.(?:weight|bias)"\])', r"(\1 * config.head_dim**-0.5)", e) for e in text.state]
+    words = "scores are not divided by √D, as in T5: the weights of queries are handed over divided by it"
+    return text.but(state=tuple(divided), left_alone=(*text.left_alone, words))
 
 
 def _of_projections(text: AttentionText, probe: Probe) -> Iterator[AttentionText]:

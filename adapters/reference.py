@@ -52,6 +52,7 @@ declares = {
     "score-scale": "given",
     "score-cap": "given",
     "window": "given",
+    "rotary-part": "given",
     "positions-inside": "any",
     "qk-norm": "any",
     "qk-norm-over": "any",

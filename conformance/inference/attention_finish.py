@@ -21,6 +21,7 @@ from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import Slot, parameters
 from attnconf.conformance.inference.construction import build, for_each_length, lengths_of, without_lengths
 from attnconf.conformance.inference.family import with_family
+from attnconf.conformance.inference.family_parts_turned import with_part_turned
 from attnconf.conformance.inference.family_windows import with_window
 from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.joined_masks import joined, not_joined
@@ -53,7 +54,7 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     text = with_masks(place, with_one_length(place, text, sizes), sizes, request, certified)
     text = joined(place, text, sizes) if certified == "reference" else text
     text = with_family(place, text, certified)
-    text = with_window(place, text) if certified == "reference" else text
+    text = with_part_turned(place, with_window(place, text)) if certified == "reference" else text
     text = _with_one_head(place, text, sizes) if certified == "reference" else text
     text = with_unapplied(place, text.but(longest=limit(place, text, sizes)), config_of(sizes[0]))
     declares = text.conventions()

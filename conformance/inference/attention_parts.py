@@ -103,7 +103,7 @@ def _more_than_projections(seen: Seen) -> bool:
     wide = 3 * seen.sizes.width
     matrices = sum(p.numel() for p in seen.parameters.values() if p.numel() > wide)
     small = any(p.numel() == seen.sizes.heads for p in seen.parameters.values())
-    return matrices > 4 * seen.sizes.width * seen.sizes.embed or (small and seen.sizes.heads > 1) or bool(_rows(seen))
+    return matrices != 4 * seen.sizes.width * seen.sizes.embed or (small and seen.sizes.heads > 1) or bool(_rows(seen))
 
 
 def _sink(seen: Seen) -> Parts:

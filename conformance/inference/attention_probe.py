@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from attnconf.adapters.contract import MultiHeadAttentionConfig
 from attnconf.adapters.generated.modules import without
 from attnconf.conformance.inference.angles import given as given_table
-from attnconf.conformance.inference.attention_parts import Parts, Seen, parts_of
+from attnconf.conformance.inference.attention_parts import Parts, Seen
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.probing import Failed, call_module, found_output, numbers, restored
 from attnconf.conformance.inference.reading import Sizes
@@ -157,15 +157,15 @@ class Probe:
 
         yield from weighings(output, rest, one, self._sizes(), one_head="heads" not in self.text.made.given)
 
-    def parts(self) -> Parts | None:
-        """Return what it has beside projections, if that is seen."""
+    def seen(self) -> Seen:
+        """Return the module as it is called with a few tokens."""
         one, q = self._token_and_query()
 
         def run(parameters: Mapping[str, Tensor], tokens: Tensor) -> Tensor:
             x = tokens[None]
             return eval(self.text.out, {"result": self.run(x, x, x, parameters)})
 
-        return parts_of(Seen(run, self.parameters, one if self.text.self_only else q, self._sizes()))
+        return Seen(run, self.parameters, one if self.text.self_only else q, self._sizes())
 
     def _token_and_query(self) -> tuple[Tensor, Tensor]:
         return drawn("token", self.config.embed_dim), drawn("another token", self.config.embed_dim)

@@ -11,7 +11,7 @@ from torch import nn
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
 from attnconf.conformance.inference.angles import told
-from attnconf.conformance.inference.attention_parts import Parts
+from attnconf.conformance.inference.attention_parts import Parts, parts_of
 from attnconf.conformance.inference.attention_probe import Probe
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Attempts, Place
@@ -21,6 +21,7 @@ from attnconf.conformance.inference.calling import Form, polarities
 from attnconf.conformance.inference.claims import claims_batch, claims_batch_first, claims_sequence_first
 from attnconf.conformance.inference.mask_forms import insisted_on
 from attnconf.conformance.inference.module_sizes import integers_of
+from attnconf.conformance.inference.multi_query import ONE, multi_query
 from attnconf.conformance.inference.probing import Failed, norms_in, restored
 from attnconf.conformance.inference.states import Weighing
 from attnconf.conformance.source.source_text import code_reached
@@ -123,7 +124,11 @@ def otherwise(
 
 def _weighed(text: AttentionText, probe: Probe) -> Iterator[AttentionText]:
     """Yield a text with what the parameters may be: first with parts beside the projections, where some are seen."""
-    parts = probe.parts()
+    seen = probe.seen()
+    parts = parts_of(seen)
+    shared = list(multi_query(seen.resting(parts.idle) if parts else seen))
+    alone = (parts or Parts()).and_(Parts((ONE,)))
+    yield from _placed(text, [one for weighing in shared for one in _with_parts(text, alone, weighing)])
     if parts is not None:
         found = [one for weighing in probe.weighings(parts) for one in _with_parts(text, parts, weighing)]
         yield from _placed(text, found)

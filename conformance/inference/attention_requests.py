@@ -40,11 +40,11 @@ def called_alike(text: AttentionText) -> tuple[Hashable, ...]:
     return text.self_only, "value" in text.form.roles, text.lacking, text.square, text.projected, inside, *_parts(text)
 
 
-def _parts(text: AttentionText) -> tuple[str, str, tuple[str, ...]]:
-    """Return which sinks, gate and norms of queries and keys are inside."""
+def _parts(text: AttentionText) -> tuple[str, str, str, tuple[str, ...]]:
+    """Return which sinks, gate, heads of keys, and norms of queries and keys are inside."""
     said = dict(text.family)
     kind: tuple[str, ...] = (text.normed.kind, text.normed.over, text.normed.place) if text.normed else ()
-    return said.get("sinks", "none"), said.get("output-gate", "none"), kind
+    return said.get("sinks", "none"), said.get("output-gate", "none"), said.get("kv-heads", "same"), kind
 
 
 def request(
@@ -53,8 +53,8 @@ def request(
     """Return one call on fresh weights, of one sequence where the class takes no more."""
     config = config_of(size, causal=options.pop("causal", False) or text.causal_always)
     config = replace(config, positions=text.inside.get("positions-inside", "none"))
-    sinks, gate, _ = _parts(text)
-    config = replace(config, sinks=sinks, gate=gate)
+    sinks, gate, shared, _ = _parts(text)
+    config = replace(config, sinks=sinks, gate=gate, num_kv_heads=1 if shared == "one" else None)
     if text.normed:
         kind, over, place = text.normed.kind, text.normed.over, text.normed.place
         config = replace(config, qk_norm=kind, qk_norm_over=over, qk_norm_place=place)
@@ -64,6 +64,8 @@ def request(
         for n in ("q", "k", "v", "out")
     }
     weights |= {f"{n}.bias": drawn(f"{n}.bias {size}", W) / 2 for n in ("q", "k", "v", "out")}
+    if shared == "one":
+        weights |= {n: w[: config.head_dim] for n, w in weights.items() if n[0] in "kv"}
     weights = {n: w for n, w in weights.items() if n not in text.lacking} | _of_norms(text, config, size)
     weights |= _of_parts(config, size)
     if not text.projected:

@@ -213,6 +213,8 @@ class AttentionText(Hypothesis):
             lines += refuse("not config.causal", "attention that is not causal")
         if "heads" not in given:
             lines += refuse("config.num_heads != 1", "more than one head")
+        if ("kv-heads", "one") in self.family:
+            lines += refuse("(config.num_kv_heads or config.num_heads) != 1", "more than one head of keys and values")
         if self.powers:
             lines += refuse("config.num_heads & (config.num_heads - 1)", "numbers of heads that are no powers of two")
         names = {"key_dim": "key_dim", "value_dim": "value_dim", "out_dim": "out"}

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from attnconf.conformance.inference.angle_names import may_be_of_a_turn
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import CONSTRUCTIONS, FEW, GUESSED_SIZES
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings, run, space_for
@@ -164,6 +165,8 @@ def choices_of(
         known = [*known, "eps"]
     if type(p.default) is int and 1 < p.default <= 8 and "ratio" in table and "hidden" in known:  # times the width
         known = ["ratio"]
+    if "fraction" in table and not known and may_be_of_a_turn(p, thing):
+        return [(table["fraction"][0], "fraction"), ("", "")]
     if "dropout" in known and _is_whole(p):
         known = [m for m in known if m != "dropout"]
     if isinstance(p.default, type) and issubclass(p.default, np.generic):  # NumPy's types are not torch's

@@ -212,12 +212,12 @@ def in_tokens(
     token = side_by_side(torch.cat([made.q, made.k, value], dim=1))
     weights = {f"{name}.weight": _slot(at, H, D, width, q) for at, name in enumerate(("q", "k", "v"))}
     weights |= {"out.weight": made.factor * torch.eye(width, dtype=q.dtype, device=q.device), **made.weights}
-    shared = {}
+    shared = None
     if declares.get("kv-heads") == "one":  # which then serves the idle heads, too
-        shared = {"num_kv_heads": 1}
+        shared = 1
         weights |= {name: w[:D] for name, w in weights.items() if name in ("k.weight", "v.weight")}
     config = MultiHeadAttentionConfig(
-        width, heads, D, width, width, width, False, causal, **shared, **options, **entries(declares)
+        width, heads, D, width, width, width, False, causal, num_kv_heads=shared, **options, **entries(declares)
     )  # fmt: skip
     return config, weights, {"query": token}, lambda out: out.unflatten(-1, (heads, D))[:, :, :H, :E].transpose(1, 2)
 

@@ -24,7 +24,7 @@ from attnconf.conformance.inference.trial import drawn, same_numbers
 Parameters = Mapping[str, Tensor]
 BUCKETS = 32
 OPEN, SHUT = 60.0, -60.0  # logits whose sigmoids are 1, and next to 0
-NOTHING = 1e-9  # of what comes out otherwise
+NOTHING = 1e-9  # of what comes out otherwise, which is about 1
 NEVER = -1e30  # the logit of a sink that takes nothing
 # What a part is called that does not do what it should: by its name alone it is taken for what it says.
 SINK = r"(.*[._])?(att(entio)?n_?)?(sinks?|senke|puits|sumidero|sumidouro|pozzo|zlew)(_?(logits?|token|weights?))?"

@@ -28,6 +28,7 @@ from attnconf.conformance.inference.configurations import (
     without_unread,
 )
 from attnconf.conformance.inference.filling import likeliest
+from attnconf.conformance.inference.heads_by_letter import with_letters
 from attnconf.conformance.inference.keyword_arguments import constructor_parameters
 from attnconf.conformance.inference.module_sizes import afresh, sizes_of_module
 from attnconf.conformance.inference.probing import attempt
@@ -51,6 +52,7 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
     parameters = [p for p in constructor_parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     choices = [choices_of(p, table, module, part, thing) for p in parameters]
     choices = _with_hidden(_with_kv_width(parameters, _with_three_widths(parameters, choices)), table)
+    choices = with_letters(parameters, choices, table)
     guessed = _with_silent(parameters, choices, table)
     for before, globals_given in afresh(list(sizes_of_module(thing, table, module)), module):
         for chosen in (
@@ -65,6 +67,7 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
             arguments = arguments if "hidden" in table else _one_dropout(arguments)  # a layer has one for all its parts
             given = {m for m, texts in table.items() for t, _ in chosen if texts and t == texts[0]} | globals_given
             given |= {m for text, meaning in chosen if meaning == "config" for m in said_by(text, table)}
+            given |= {"heads"} if {"kv_heads", "kv_groups"} <= given else set()  # as many as both say
             yield Construction(f"{name}({', '.join(arguments)})", before, frozenset(given))
 
 

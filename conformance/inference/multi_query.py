@@ -11,7 +11,7 @@ from itertools import permutations, product
 import torch
 from torch import Tensor
 
-from attnconf.conformance.inference.attention_parts import Seen
+from attnconf.conformance.inference.attention_parts import NOTHING, Seen
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.states import Weighing
 from attnconf.conformance.inference.trial import same_numbers
@@ -56,6 +56,7 @@ def multi_query(seen: Seen) -> Iterator[Weighing]:
 def _texts(seen: Seen, name: str, kind: str, rows: int, found: Entries) -> list[str]:
     """Return the entries that a parameter may have, and note what it holds."""
     slope = seen.slope(name)
+    slope = torch.where(slope.abs() > NOTHING, slope, 0.0)
     held = found.weights if kind == "weight" else found.biases
     one, width = seen.sizes.head_dim, seen.sizes.width
     acts = bool(slope.any())

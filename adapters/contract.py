@@ -60,11 +60,12 @@ class MultiHeadAttentionConfig:
     Returned attention weights have shape (B, num_heads, L, S).
 
     What the family has besides (spec/attention_family.md) is asked only of what declares it: ``kv-heads``,
-    ``score-scale``, ``score-cap``, ``window``. With ``num_kv_heads`` K the projections of keys and values have K heads:
-    ``k.weight`` (K · head_dim, key_dim), ``v.weight`` (K · head_dim, value_dim). The entries from ``positions`` on are
-    what is declared as ``positions-inside``, ``qk-norm``, ``qk-norm-over``, ``qk-norm-place``, ``sinks`` and
-    ``output-gate``: an implementation is asked for no other. Their weights: ``q_norm.weight`` and ``k_norm.weight``,
-    (head_dim,) or of the whole width, and of a layer norm the biases beside them; ``relative.weight`` (32, num_heads);
+    ``score-scale``, ``score-cap``, ``window``, ``rotary-part``. With ``num_kv_heads`` K the projections of keys and
+    values have K heads: ``k.weight`` (K · head_dim, key_dim), ``v.weight`` (K · head_dim, value_dim). The entries from
+    ``positions`` to ``gate`` are what is declared as ``positions-inside``, ``qk-norm``, ``qk-norm-over``,
+    ``qk-norm-place``, ``sinks`` and ``output-gate``: an implementation is asked for no other. Their weights:
+    ``q_norm.weight`` and ``k_norm.weight``, (head_dim,) or of the whole width, and of a layer norm the biases beside
+    them; ``relative.weight`` (32, num_heads);
     ``sinks`` (num_heads,); ``gate.weight``, (W, embed_dim) or (num_heads, embed_dim).
     """
 
@@ -90,6 +91,7 @@ class MultiHeadAttentionConfig:
     qk_norm_eps: float = 1e-6  # of these norms
     sinks: str = "none"  # none, learned, add-one
     gate: str = "none"  # none, features, heads
+    rotary_dim: int | None = None  # features of each head that a rotation turns; None: all
 
 
 @dataclass(frozen=True)
@@ -556,7 +558,9 @@ class Component:
         return self.configures("vocab_size")
 
     def choices(self, convention: str) -> tuple[str, ...]:
-        """Return what it may declare: the norms of decoders and models stand in one of two orders."""
+        """Return what it may declare: norms of decoders stand in one of two orders, one key alone is attention's."""
+        if convention == "kv-heads" and self.config is not MultiHeadAttentionConfig:
+            return CONVENTIONS[convention][:2]
         few = convention == "norm-order" and not self.configures("placement")
         return ("both", "post", "pre") if few else CONVENTIONS[convention]
 
@@ -581,7 +585,7 @@ _IN_LAYERS = _offers(  # the hidden width is as free as that of values
     "pre-norm post-norm final-norm no-final-norm free-causality layer-bias layer-norm value-width several-heads "
     "no-places placed-norms norms-behind side-by-side in-sequence two-norms"
 )
-_MEMBER_IN_LAYERS = _offers("kv-heads rotary-share qk-norm branch-scale")
+_MEMBER_IN_LAYERS = _offers("kv-heads rotary-part qk-norm branch-scale")
 _TOKENS = _offers("words word-tokens characters whole-tokens byte-pairs")
 _MASKS = (
     "fully-masked-row", "causal-alignment", "returned-weights", "value-width", "head-width", "mask", "masks",
@@ -605,7 +609,7 @@ _LAYERS = (
     "biases", "one-head-projection", "network-biases", "norm-biases", "mask",
 )  # fmt: skip
 _ENCODERS = (
-    *_LAYERS, "rotary-inside", "rotary-share", "kv-heads", "qk-norm", "qk-norm-over", "qk-norm-place", "branch-scale",
+    *_LAYERS, "rotary-inside", "rotary-part", "kv-heads", "qk-norm", "qk-norm-over", "qk-norm-place", "branch-scale",
     "causality", "heads", "memory",
 )  # fmt: skip
 _FOURIER = ("fourier-factor", "fourier-input", "fourier-order")
@@ -626,8 +630,8 @@ COMPONENTS: dict[str, Component] = {
     "multi_head_attention": Component(
         MultiHeadAttentionConfig, _ATTENTION, made_of=("attention",), by_hand=True,
         conventions=(*_MASKS, "inputs", "biases", "output-projection", "one-head-projection", "dropout-place", *_FAMILY,
-                     *_INSIDE),
-        offers=_IN_ATTENTION
+                     *_INSIDE, "rotary-part"),
+        offers=_IN_ATTENTION | {"rotary-part"}
         | _offers("projections input-biases output-projection output-bias free-width")
         | _offers("member plain rotary-inside alibi-inside relative-inside qk-norm learned-sinks sinks output-gate")
         | frozenset(_FAMILY),
@@ -774,14 +778,14 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "one-head-projection": ("yes", "no"),  # no: likewise of one head that is as wide as the model, and of no other
     "dropout-place": ("weights", "output", "both"),  # what is dropped in training; output: of heads, or projected
     # -- the family of attention: what is asked of those that declare it, and of no other
-    "kv-heads": ("same", "grouped"),  # grouped: any divisor of the heads, 1 as well
+    "kv-heads": ("same", "grouped", "one"),  # grouped: any divisor of the heads, 1 as well; one: always 1
     "score-scale": ("fixed", "given"),  # of multi-head attention: 1/√head_dim, or what config.scale says
     "score-cap": ("none", "given"),  # given: config.softcap
     "window": ("none", "given"),  # given: config.window
+    "rotary-part": ("all", "given"),  # what turns of each head, where positions are rotary; given: config.rotary_dim
     # what a member of the family always has
     "positions-inside": ("none", "rotary", "alibi", "relative-bias", "any"),  # any, here and below: as config says
     "rotary-inside": ("none", "interleaved", "half"),  # of layers: queries and keys are turned, in which pairs
-    "rotary-share": ("whole", "given"),  # of the features of a head: given: config.rotary_dim
     "qk-norm": ("none", "rms", "layer", "any"),  # of queries and keys, each with weights of its own
     "qk-norm-over": ("head", "width", "any"),  # each head by itself, or all heads together
     "qk-norm-place": ("before", "after", "any"),  # the rotation

@@ -39,7 +39,7 @@ class Member:
     window: tuple[int | None, int | None] | None = None  # keys seen before and after the query's own
     positions: str = "none"  # none, rotary, alibi, relative-bias
     base: float = 10000.0
-    rotary_dim: int | None = None  # features of a head that a rotation turns, the first ones; None: all
+    rotary_dim: int | None = None  # features of each head that turn; None: all
     both_ways: bool = True  # relative positions: later keys have buckets of their own
     qk_norm: str = "none"  # none, rms, layer
     qk_norm_over: str = "head"  # head, width
@@ -178,13 +178,15 @@ def normalize_and_place(x: Tensor, weights: Weights, name: str, member: Member) 
 def place(x: Tensor, member: Member) -> Tensor:
     """Return queries or keys, (B, H, T, D), turned by their positions 0, 1, …; as they are without rotation.
 
-    Requirements: FAM-ROTARY-1, FAM-ROTARY-2, ENC-TURN-1.
+    Of each head the first ``rotary_dim`` features turn, as those of a head of that width do.
+
+    Requirements: FAM-ROTARY-1, FAM-ROTARY-2, FAM-ROTARY-3, ENC-TURN-1.
     Source: spec/rotary.md.
     """
     if member.positions != "rotary":
         return x
-    turned = x.shape[-1] if member.rotary_dim is None else member.rotary_dim
-    return rotate(x, None, frequencies(turned, member.base), turned)
+    width = x.shape[-1] if member.rotary_dim is None else member.rotary_dim
+    return rotate(x, None, frequencies(width, member.base), width)
 
 
 def position_bias(queries: int, keys: int, heads: int, weights: Weights, member: Member) -> Tensor | None:

@@ -50,6 +50,7 @@ class Shape:
     multiples: Mapping[str, int] = field(default_factory=dict)  # size -> it stays a multiple of this
     numeric: bool = True  # text has no dtype
     heads: str = ""  # number of heads
+    shared: str = ""  # number of heads that keys and values have
     head: str = ""  # width of one head, where a single one is as wide as the model
     model: str = ""  # width of the model
     hidden: str = ""  # width of the layer within a feed-forward network

@@ -83,7 +83,7 @@ def undone(
         if kind["qk_norm"] != "none":
             x, sizes[name] = _of_one_length(x, -4 if at == 0 else -2, kind["qk_norm"])
         sides[name] = x if first else turn(x)
-    weights = _weights(kind, sizes, H, idle, D, q, eps)
+    weights = _weights(kind, sizes, H, idle, D, q, eps, declares.get("kv-heads") == "one")
     half = declares.get("rope-pairing") == "half" and kind["positions"] == "rotary"
     q, k = (_halves(x) if half else x for x in sides.values())
     return Undone(q, k, weights, 1.0 if kind["gate"] == "none" else 2.0)
@@ -148,16 +148,25 @@ def _halves(x: Tensor) -> Tensor:
 
 
 def _weights(
-    kind: Mapping[str, str], sizes: Mapping[str, float], H: int, idle: int, D: int, like: Tensor, eps: float
+    kind: Mapping[str, str],
+    sizes: Mapping[str, float],
+    H: int,
+    idle: int,
+    D: int,
+    like: Tensor,
+    eps: float,
+    one_key: bool,
 ) -> dict[str, Tensor]:
     heads, width = H + idle, (H + idle) * D
     found = {}
     for name, square in sizes.items():
         whole = kind["qk_norm_over"] == "width"
-        mean = square * H / (heads * D) if whole else square / D
-        found[f"{name}.weight"] = like.new_full((width if whole else D,), math.sqrt(mean + eps))
+        own = one_key and name == "k_norm"  # the width is that of one head
+        mean = square * H / (heads * D) if whole and not own else square / D
+        size = width if whole and not own else D
+        found[f"{name}.weight"] = like.new_full((size,), math.sqrt(mean + eps))
         if kind["qk_norm"] == "layer":
-            found[f"{name}.bias"] = like.new_zeros(width if whole else D)
+            found[f"{name}.bias"] = like.new_zeros(size)
     if kind["positions"] == "relative-bias":
         found["relative.weight"] = like.new_zeros(BUCKETS, heads)
     if kind["sinks"] == "learned":
@@ -203,8 +212,12 @@ def in_tokens(
     token = side_by_side(torch.cat([made.q, made.k, value], dim=1))
     weights = {f"{name}.weight": _slot(at, H, D, width, q) for at, name in enumerate(("q", "k", "v"))}
     weights |= {"out.weight": made.factor * torch.eye(width, dtype=q.dtype, device=q.device), **made.weights}
+    shared = None
+    if declares.get("kv-heads") == "one":  # which then serves the idle heads, too
+        shared = 1
+        weights |= {name: w[:D] for name, w in weights.items() if name in ("k.weight", "v.weight")}
     config = MultiHeadAttentionConfig(
-        width, heads, D, width, width, width, False, causal, **options, **entries(declares)
+        width, heads, D, width, width, width, False, causal, num_kv_heads=shared, **options, **entries(declares)
     )  # fmt: skip
     return config, weights, {"query": token}, lambda out: out.unflatten(-1, (heads, D))[:, :, :H, :E].transpose(1, 2)
 

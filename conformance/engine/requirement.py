@@ -59,7 +59,9 @@ def _declared_sizes(case: Case, subject: Subject) -> dict[str, int]:
     sizes |= {width: step * -(-shape.size(width, case.sizes) // step) for width in widths}
     if shape.values and not subject.offers("value-width"):
         sizes[shape.values] = shape.size(shape.keys, {**case.sizes, **sizes})
-    if shape.heads and subject.choice("heads") == "one":
+    if shape.shared and subject.choice("kv-heads") == "one":
+        sizes[shape.shared] = 1
+    elif shape.heads and "one" in (subject.choice("heads"), subject.choice("kv-heads")):
         sizes[shape.heads] = 1
         if shape.head:
             sizes[shape.head] = shape.size(shape.model, case.sizes)

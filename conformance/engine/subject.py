@@ -54,7 +54,7 @@ _LACKING_TOO: dict[str, tuple[str, tuple[str, ...]]] = {
 }  # likewise, for another reason
 
 # What a subject offers only where it declares another choice than the first of the convention of that name.
-_DECLARED = frozenset({"kv-heads", "rotary-share", "score-scale", "score-cap", "window", "head-bias", "logit-cap"})
+_DECLARED = frozenset({"kv-heads", "score-scale", "score-cap", "window", "rotary-part", "head-bias", "logit-cap"})
 
 # What a member of the attention family has inside: need -> (convention, choices that have it).
 _INSIDE: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -113,13 +113,15 @@ class Subject:
     def offers(self, what: str) -> bool:
         """Return whether the component offers ``what`` (a word of a requirement's ``needs:``) through its lens."""
         if what == "member":
-            return any(self.offers(part) for part in (*_DECLARED, *_INSIDE))
+            return self.choice("kv-heads") == "one" or any(self.offers(part) for part in (*_DECLARED, *_INSIDE))
         if what == "plain":
             return not is_member(self.declares)
         if what in _INSIDE or what in _PLACED:
             convention, choices = {**_INSIDE, **_PLACED}[what]
             return what in self.offered and self.choice(convention) in choices
-        if what in _DECLARED and self.choice(what) == CONVENTIONS[what][0]:
+        if what == "several-heads" and self.choice("kv-heads") == "one":
+            return False
+        if what in _DECLARED and self.choice(what) in (CONVENTIONS[what][0], "one"):
             return False
         lacking = (_LACKING.get(what, ("", ())), _LACKING_TOO.get(what, ("", ())))
         return what in self.offered and all(

@@ -184,7 +184,8 @@ def _rank(outcome: Bound | Refusal) -> tuple[bool, bool]:
 def _without_positions(bound: Bound) -> Bound:
     """Return the binding of plain attention with a word on the positions that its name says it has."""
     said = re.search(PLACED, snake(bound.place.name))
-    if said is None or bound.draft.component not in ("attention", "multi_head_attention"):
+    inside = bound.draft.declares.get("positions-inside", "none")
+    if said is None or inside != "none" or bound.draft.component not in ("attention", "multi_head_attention"):
         return bound
     words = f"`{bound.place.name}` computes attention without the positions that its name says (`{said[0]}`)"
     return replace(bound, open_ends=(*bound.open_ends, words))

@@ -2,8 +2,10 @@
 
 import re
 from inspect import Parameter
+from typing import Any
 
 from attnconf.conformance.inference.vocabulary import snake
+from attnconf.conformance.source.source_text import code_reached
 
 ROLE, START = "angles: ", "start"
 _OF_TABLES = r"(cache[ds]?|tables?|embs?|embeddings?|freqs?|vals?|values)"
@@ -35,3 +37,9 @@ def role_of(p: Parameter) -> str:
     if re.fullmatch(BEGINS, snake(p.name).strip("_")):
         return START
     return ROLE if kind_of(p.name) else ""
+
+
+def may_be_of_a_turn(p: Parameter, thing: Any) -> bool:
+    """Return whether a number may say how much of a head turns: a fraction by default, in code that takes cosines."""
+    fraction = isinstance(p.default, float) and 0.1 <= p.default < 1
+    return fraction and re.search(r"\b(cos|polar)\(", code_reached(thing)) is not None

@@ -1,7 +1,7 @@
 """Bind a class as multi-head attention: built, called and given weights so that it can be judged."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 from types import FunctionType
@@ -33,7 +33,7 @@ from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import build, constructions, for_each_length, lengths_of
 from attnconf.conformance.inference.function_forms import functional
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.proving import Prover, Reading, in_order
+from attnconf.conformance.inference.proving import Prover, Reading, Trial, in_order, nearest_first
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
 TABLE = APPEARANCES["multi_head_attention"].sizes
@@ -45,7 +45,7 @@ def bind(place: Place) -> Bound | Refusal:
     attempts = AttentionAttempts()
     prover = Prover[AttentionText](place, attempts)
     proof = prover.certified(_proposals(place, prover, attempts))
-    if proof := proof or prover.mistaken(in_order(prover.ran, AttentionText.ambiguity), partial(_is_one, place)):
+    if proof := proof or prover.mistaken(_compared(prover.ran), partial(_is_one, place)):
         return finish(place, proof.hypothesis, sizes_of(proof.hypothesis), proof.certified)
     guess = prover.ran[0].hypothesis if prover.ran else next(iter(attempts.partial), None)
     if guess is None:
@@ -55,6 +55,13 @@ def bind(place: Place) -> Bound | Refusal:
     if prover.ran and wide_heads(place, guess):
         return Refusal("each of its heads is as wide as the model, while heads here share that width: it is not judged")
     return finish(place, guess, sizes_of(guess), None)
+
+
+def _compared(trials: Sequence[Trial[AttentionText]]) -> Iterator[Trial[AttentionText]]:
+    """Yield what is compared with known mistakes: in the order of likelihood, then what is nearest to the textbook."""
+    first = list(in_order(trials, AttentionText.ambiguity))
+    yield from first
+    yield from (trial for trial in (nearest_first(trials) if trials else ()) if trial not in first)
 
 
 def _proposals(

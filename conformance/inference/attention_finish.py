@@ -21,6 +21,8 @@ from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import Slot, parameters
 from attnconf.conformance.inference.construction import build, for_each_length, lengths_of, without_lengths
 from attnconf.conformance.inference.family import with_family
+from attnconf.conformance.inference.family_parts_turned import with_part_turned
+from attnconf.conformance.inference.family_windows import with_window
 from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.joined_masks import joined, not_joined
 from attnconf.conformance.inference.layer_text import LayerText
@@ -52,13 +54,18 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     text = with_masks(place, with_one_length(place, text, sizes), sizes, request, certified)
     text = joined(place, text, sizes) if certified == "reference" else text
     text = with_family(place, text, certified)
+    text = with_part_turned(place, with_window(place, text)) if certified == "reference" else text
     text = _with_one_head(place, text, sizes) if certified == "reference" else text
     text = with_unapplied(place, text.but(longest=limit(place, text, sizes)), config_of(sizes[0]))
     declares = text.conventions()
     profile = {"self": "self-attention-1", "memory": "memory-attention-1"}.get(declares.get("inputs", ""))
     if text.causal_always and text.self_only:
         profile = "causal-self-attention-1"
-    broken = (*not_joined(place, text, sizes), *_not_causal(place, text, sizes)) if certified == "reference" else ()
+    broken = (
+        (*text.idle, *not_joined(place, text, sizes), *_not_causal(place, text, sizes))
+        if certified == "reference"
+        else ()
+    )
     if certified == "reference":
         broken += (*wrong_shapes(place, text, sizes, request), *beyond(place, text, sizes))
         broken += without_effect(place, text, config_of(sizes[0]))
@@ -101,7 +108,7 @@ def _not_causal(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...
 
 def _set_aside(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...]:
     """Return what of a class is not judged, because the textbook has nothing of the kind."""
-    aside = (*text.unapplied, *_idle_triangle(place, text), *([text.unshared] if text.unshared else []))
+    aside = (*text.unknown, *text.unapplied, *_idle_triangle(place, text), *([text.unshared] if text.unshared else []))
     if not text.stripped or outer(place, text, config_of(sizes[0])):
         return aside
     return (f"the norms {', '.join(text.stripped)} within attention are left out, and not judged", *aside)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from attnconf.adapters.contract import MultiHeadAttentionConfig
 from attnconf.adapters.generated.modules import without
 from attnconf.conformance.inference.angles import given as given_table
+from attnconf.conformance.inference.attention_parts import Parts, Seen
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.probing import Failed, call_module, found_output, numbers, restored
 from attnconf.conformance.inference.reading import Sizes
@@ -142,21 +143,35 @@ class Probe:
             found = [out.transpose(0, 1) for out in found]
         return [out[None] for out in found[1:]] if self.text.single else found[1:]
 
-    def weighings(self) -> Iterator[Weighing]:
-        """Yield what the parameters may be."""
-        sizes = Sizes(self.config.embed_dim, self.config.num_heads, self.config.head_dim, self.config.embed_dim)
-        one = drawn("token", sizes.embed)
-        q = drawn("another token", sizes.embed)
+    def weighings(self, parts: Parts | None = None) -> Iterator[Weighing]:
+        """Yield what the parameters may be, but for those of parts, which stay idle."""
+        one, q = self._token_and_query()
+        idle = parts.idle if parts else {}
+        rest = {name: p for name, p in self.parameters.items() if name not in idle}
 
         def output(parameters: Mapping[str, Tensor]) -> Tensor:
             value = one.reshape(1, 1, -1)
             query = value if self.text.self_only else q.reshape(1, 1, -1)
-            result = self.run(
-                query, value if self.text.self_only or "value" not in self.text.form.roles else query, value, parameters
-            )
-            return eval(self.text.out, {"result": result})
+            key = value if self.text.self_only or "value" not in self.text.form.roles else query
+            return eval(self.text.out, {"result": self.run(query, key, value, {**parameters, **idle})})
 
-        yield from weighings(output, self.parameters, one, sizes, one_head="heads" not in self.text.made.given)
+        yield from weighings(output, rest, one, self._sizes(), one_head="heads" not in self.text.made.given)
+
+    def seen(self) -> Seen:
+        """Return the module as it is called with a few tokens."""
+        one, q = self._token_and_query()
+
+        def run(parameters: Mapping[str, Tensor], tokens: Tensor) -> Tensor:
+            x = tokens[None]
+            return eval(self.text.out, {"result": self.run(x, x, x, parameters)})
+
+        return Seen(run, self.parameters, one if self.text.self_only else q, self._sizes())
+
+    def _token_and_query(self) -> tuple[Tensor, Tensor]:
+        return drawn("token", self.config.embed_dim), drawn("another token", self.config.embed_dim)
+
+    def _sizes(self) -> Sizes:
+        return Sizes(self.config.embed_dim, self.config.num_heads, self.config.head_dim, self.config.embed_dim)
 
 
 MISSING = object()

@@ -3,7 +3,7 @@
 import contextlib
 import copy
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -11,6 +11,7 @@ from torch import nn
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
 from attnconf.conformance.inference.angles import told
+from attnconf.conformance.inference.attention_parts import Parts, parts_of
 from attnconf.conformance.inference.attention_probe import Probe
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Attempts, Place
@@ -20,7 +21,9 @@ from attnconf.conformance.inference.calling import Form, polarities
 from attnconf.conformance.inference.claims import claims_batch, claims_batch_first, claims_sequence_first
 from attnconf.conformance.inference.mask_forms import insisted_on
 from attnconf.conformance.inference.module_sizes import integers_of
+from attnconf.conformance.inference.multi_query import ONE, multi_query
 from attnconf.conformance.inference.probing import Failed, norms_in, restored
+from attnconf.conformance.inference.states import Weighing
 from attnconf.conformance.source.source_text import code_reached
 
 # The positions that attention whose tokens have an order may have of its own, without weights for them.
@@ -120,16 +123,59 @@ def otherwise(
 
 
 def _weighed(text: AttentionText, probe: Probe) -> Iterator[AttentionText]:
-    """Yield a text with what the parameters may be."""
-    known: list[AttentionText] = []
+    """Yield a text with what the parameters may be: first with parts beside the projections, where some are seen."""
+    seen = probe.seen()
+    parts = parts_of(seen)
+    shared = list(multi_query(seen.resting(parts.idle) if parts else seen))
+    alone = (parts or Parts()).and_(Parts((ONE,)))
+    yield from _placed(text, [one for weighing in shared for one in _with_parts(text, alone, weighing)])
+    if parts is not None:
+        found = [one for weighing in probe.weighings(parts) for one in _with_parts(text, parts, weighing)]
+        yield from _placed(text, found)
+    yield from _placed(text, _of_projections(text, probe))
+
+
+def _with_parts(text: AttentionText, parts: Parts, weighing: Weighing) -> Iterator[AttentionText]:
+    """Yield the text with parts and one reading of the rest, unless both hold what is the queries'."""
+    said = " ".join(weighing.state)
+    if any(f'weights["{name}"]' in said for name in parts.holds) or weighing.mistake:
+        return
+    lacking = tuple(name for name in weighing.lacking if name not in parts.holds)
+    found = text.but(
+        state=(*weighing.state, *parts.state), lacking=lacking, exchangeable=weighing.exchangeable,
+        family=parts.family, inside=parts.inside, normed=parts.normed,
+    )  # fmt: skip
+    yield found
+    if "relative.weight" in " ".join(parts.state):
+        yield _undivided(found)
+
+
+def _undivided(text: AttentionText) -> AttentionText:
+    """Return the text whose scores are not divided by √D, as T5 has it: the queries' weights are."""
+    divided = [re.sub(r'(weights\["q\.(?:weight|bias)"\])', r"(\1 * config.head_dim**-0.5)", e) for e in text.state]
+    words = "scores are not divided by √D, as in T5: the weights of queries are handed over divided by it"
+    return text.but(state=tuple(divided), left_alone=(*text.left_alone, words))
+
+
+def _of_projections(text: AttentionText, probe: Probe) -> Iterator[AttentionText]:
+    """Yield a text with what the parameters may be where there are projections only."""
     for weighing in probe.weighings():
         orders = (False, True) if "heads" in text.made.given and not weighing.mistake else (False,)
         for heads_last in orders:
             found = text.but(state=weighing.state, lacking=weighing.lacking, supposed=weighing.mistake)
-            found = found.but(heads_last=heads_last, exchangeable=weighing.exchangeable)
-            yield found
-            if text.ordered and not text.causal_always:  # tokens are mixed up; it may be causal in a wrong way
-                yield found.but(causal_always=True)
-            known.append(found)
+            yield found.but(heads_last=heads_last, exchangeable=weighing.exchangeable)
+
+
+def _placed(text: AttentionText, every: Iterable[AttentionText]) -> Iterator[AttentionText]:
+    """Yield texts, and where the order of tokens matters, again causal in a wrong way, or with positions inside."""
+    known: list[AttentionText] = []
+    for found in every:
+        yield found
+        if text.ordered and not text.causal_always:  # tokens are mixed up; it may be causal in a wrong way
+            yield found.but(causal_always=True)
+        known.append(found)
     for inside in INSIDE if text.ordered and text.self_only else ():
-        yield from (found.but(inside=inside) for found in known[:FEW] if not found.supposed)
+        placed = [found.but(inside=inside) for found in known[:FEW] if not (found.supposed or found.inside)]
+        yield from placed
+        if not text.causal_always:
+            yield from (found.but(causal_always=True) for found in placed[:1])

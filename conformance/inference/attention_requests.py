@@ -9,6 +9,7 @@ from torch import Tensor
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
 from attnconf.conformance.engine.request import Request
+from attnconf.conformance.inference.attention_parts import BUCKETS
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.trial import Certificate, drawn, kept_certificate
 
@@ -36,7 +37,14 @@ def plain_certificate(text: AttentionText, sizes: tuple[tuple[int, int, int], ..
 def called_alike(text: AttentionText) -> tuple[Hashable, ...]:
     """Return on what the inputs and weights of a call without masks depend, beside its sizes and causality."""
     inside = text.inside.get("positions-inside", "none")
-    return text.self_only, "value" in text.form.roles, text.lacking, text.square, text.projected, inside
+    return text.self_only, "value" in text.form.roles, text.lacking, text.square, text.projected, inside, *_parts(text)
+
+
+def _parts(text: AttentionText) -> tuple[str, str, str, tuple[str, ...]]:
+    """Return which sinks, gate, heads of keys, and norms of queries and keys are inside."""
+    said = dict(text.family)
+    kind: tuple[str, ...] = (text.normed.kind, text.normed.over, text.normed.place) if text.normed else ()
+    return said.get("sinks", "none"), said.get("output-gate", "none"), said.get("kv-heads", "same"), kind
 
 
 def request(
@@ -45,6 +53,8 @@ def request(
     """Return one call on fresh weights, of one sequence where the class takes no more."""
     config = config_of(size, causal=options.pop("causal", False) or text.causal_always)
     config = replace(config, positions=text.inside.get("positions-inside", "none"))
+    sinks, gate, shared, _ = _parts(text)
+    config = replace(config, sinks=sinks, gate=gate, num_kv_heads=1 if shared == "one" else None)
     if text.normed:
         kind, over, place = text.normed.kind, text.normed.over, text.normed.place
         config = replace(config, qk_norm=kind, qk_norm_over=over, qk_norm_place=place)
@@ -54,7 +64,10 @@ def request(
         for n in ("q", "k", "v", "out")
     }
     weights |= {f"{n}.bias": drawn(f"{n}.bias {size}", W) / 2 for n in ("q", "k", "v", "out")}
+    if shared == "one":
+        weights |= {n: w[: config.head_dim] for n, w in weights.items() if n[0] in "kv"}
     weights = {n: w for n, w in weights.items() if n not in text.lacking} | _of_norms(text, config, size)
+    weights |= _of_parts(config, size)
     if not text.projected:
         weights["out.weight"] = torch.eye(W, dtype=torch.float64)
     query = drawn(f"x {size} {L}", B, L, E)
@@ -75,4 +88,16 @@ def _of_norms(text: AttentionText, config: MultiHeadAttentionConfig, size: tuple
     found = {f"{n}_norm.weight": 1 + drawn(f"{n}_norm.weight {size}", width) / 3 for n in "qk"}
     if text.normed.kind == "layer":
         found |= {f"{n}_norm.bias": drawn(f"{n}_norm.bias {size}", width) / 3 for n in "qk"}
+    return found
+
+
+def _of_parts(config: MultiHeadAttentionConfig, size: tuple[int, int, int]) -> dict[str, Tensor]:
+    """Return weights of a sink, a gate and a table of relative biases, of those that are there."""
+    E, H, W = config.embed_dim, config.num_heads, config.num_heads * config.head_dim
+    rows = {"none": 0, "heads": H, "features": W}[config.gate]
+    found = {"gate.weight": drawn(f"gate.weight {size}", rows, E) / E**0.5} if rows else {}
+    if config.sinks == "learned":
+        found["sinks"] = drawn(f"sinks {size}", H)
+    if config.positions == "relative-bias":
+        found["relative.weight"] = drawn(f"relative.weight {size}", BUCKETS, H)
     return found

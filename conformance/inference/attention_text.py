@@ -92,6 +92,8 @@ class AttentionText(Hypothesis):
     alone: Mapping[str, str] = field(default_factory=dict)  # what is declared of a single head, as in CONVENTIONS
     family: tuple[tuple[str, str], ...] = ()  # what it declares of the family: (convention, choice)
     normed: Normed | None = None  # the norms of its queries and keys
+    unknown: tuple[str, ...] = ()  # what options do that nobody knows, in words
+    idle: tuple[str, ...] = ()  # options that do not do what they are called, in words
     unshared: str = ""  # why it is not judged with fewer heads of keys and values than of queries, where it breaks so
     doubt: str = ""  # why equality with the textbook is not all that would have to be known
 
@@ -211,6 +213,8 @@ class AttentionText(Hypothesis):
             lines += refuse("not config.causal", "attention that is not causal")
         if "heads" not in given:
             lines += refuse("config.num_heads != 1", "more than one head")
+        if ("kv-heads", "one") in self.family:
+            lines += refuse("(config.num_kv_heads or config.num_heads) != 1", "more than one head of keys and values")
         if self.powers:
             lines += refuse("config.num_heads & (config.num_heads - 1)", "numbers of heads that are no powers of two")
         names = {"key_dim": "key_dim", "value_dim": "value_dim", "out_dim": "out"}

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from attnconf.conformance.inference.angle_names import may_be_of_a_turn
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import CONSTRUCTIONS, FEW, GUESSED_SIZES
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings, run, space_for
@@ -27,6 +28,7 @@ from attnconf.conformance.inference.configurations import (
     without_unread,
 )
 from attnconf.conformance.inference.filling import likeliest
+from attnconf.conformance.inference.heads_by_letter import with_letters
 from attnconf.conformance.inference.keyword_arguments import constructor_parameters
 from attnconf.conformance.inference.module_sizes import afresh, sizes_of_module
 from attnconf.conformance.inference.probing import attempt
@@ -50,6 +52,7 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
     parameters = [p for p in constructor_parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     choices = [choices_of(p, table, module, part, thing) for p in parameters]
     choices = _with_hidden(_with_kv_width(parameters, _with_three_widths(parameters, choices)), table)
+    choices = with_letters(parameters, choices, table)
     guessed = _with_silent(parameters, choices, table)
     for before, globals_given in afresh(list(sizes_of_module(thing, table, module)), module):
         for chosen in (
@@ -64,6 +67,7 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
             arguments = arguments if "hidden" in table else _one_dropout(arguments)  # a layer has one for all its parts
             given = {m for m, texts in table.items() for t, _ in chosen if texts and t == texts[0]} | globals_given
             given |= {m for text, meaning in chosen if meaning == "config" for m in said_by(text, table)}
+            given |= {"heads"} if {"kv_heads", "kv_groups"} <= given else set()  # as many as both say
             yield Construction(f"{name}({', '.join(arguments)})", before, frozenset(given))
 
 
@@ -164,6 +168,8 @@ def choices_of(
         known = [*known, "eps"]
     if type(p.default) is int and 1 < p.default <= 8 and "ratio" in table and "hidden" in known:  # times the width
         known = ["ratio"]
+    if "fraction" in table and not known and may_be_of_a_turn(p, thing):
+        return [(table["fraction"][0], "fraction"), ("", "")]
     if "dropout" in known and _is_whole(p):
         known = [m for m in known if m != "dropout"]
     if isinstance(p.default, type) and issubclass(p.default, np.generic):  # NumPy's types are not torch's

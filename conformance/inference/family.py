@@ -43,13 +43,13 @@ class Member:
 
 MEMBERS = (
     Member(
-        r"((att(entio)?n?|scores?)_?)?(logits?_?)?soft_?cap(ping)?(_value)?",
+        r"((att(entio)?n?|scores?)_?)?((logits?_?)?soft_?cap(ping)?|logits?_?cap)(_value)?|tope|plafond|deckel(ung)?|limitador",
         ("config.softcap",),
         ("score-cap", "given"),
         {"softcap": 1.5},
     ),
     Member(
-        r"(qk_?|softmax_?|att(entio)?n_?|score_?)?scal(e|ing)(_?value)?",
+        r"(qk_?|softmax_?|att(entio)?n_?|score_?)?scal(e|ing)(_?value)?|escala|skala|skalierung|echelle|scala|olcek|masshtab",
         ("config.scale",),
         ("score-scale", "given"),
         {"scale": 0.3},
@@ -83,7 +83,7 @@ def _with_shared(place: Place, text: AttentionText) -> AttentionText:
     What comes of it is judged, also where nobody knows what it is; but a number of groups may be of something else.
     """
     name = kept_by(text.made.text)
-    one = text.but(family=(*text.family, GROUPED))
+    one = text.but(family=(*text.family, GROUPED), state=tuple(map(_of_kept, text.state)))
     certificate = Certificate(COMPONENT, [*_requests(one, {"num_kv_heads": SHARED})])
     given = certificate.replies(one.implementation(place))
     failure = next((each for each in given if isinstance(each, Failure)), None)
@@ -96,6 +96,12 @@ def _with_shared(place: Place, text: AttentionText) -> AttentionText:
         return _alike(text).but(unshared=f"the argument `{name}`: with {FEWER} it raises: {why(failure)}")
     what = f"{name}: {FEWER} are not judged" + (f": {why(failure)}" if failure else "")
     return _alike(text).but(left_alone=(*text.left_alone, what))
+
+
+def _of_kept(entry: str) -> str:
+    """Return an entry whose rows are told apart by heads, by those of keys and values where it holds nothing else."""
+    roles = set(re.findall(r"""weights\["(\w+)\.""", entry))
+    return entry.replace("config.num_heads", f"({KEPT})") if roles and roles <= {"k", "v"} else entry
 
 
 def kept_by(made: str, kept: str = KEPT) -> str:

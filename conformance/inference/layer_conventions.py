@@ -35,7 +35,7 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
         fixed["causality"] = "always"
     known, trace = COMPONENTS[place.component], text.trace
     if "config.rotary_dim" in "".join((*text.made.before, text.made.text)):
-        fixed["rotary-share"] = "given"
+        fixed["rotary-part"] = "given"
     if not known.layered or trace is None:
         names = translated(place.component)
         for choices in product(*(CONVENTIONS[name] for name in names)):

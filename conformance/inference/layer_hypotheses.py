@@ -95,7 +95,7 @@ def table_of(component: str, thing: Any = None) -> Meanings:
     known, counts = COMPONENTS[component], appearances()[component].sizes
     if not known.layered:
         return counts
-    counts = {**counts, **(_TURNING if "rotary-share" in known.conventions else {})}
+    counts = {**counts, **(_TURNING if "rotary-part" in known.conventions else {})}
     if not known.stacked or known.reads_ids:
         first = {name: counts[name] for name in ("vocab",) if name in counts}  # n_tokens is rather that than a length
         return {**first, **_SIZES, **counts}

@@ -109,7 +109,7 @@ def _readings(
         key = (text.causal_always, *sorted(declares.items()))
         if key not in certificates:  # what the textbook gives is computed once for the same calls
             certificates[key] = Certificate(place.component, plain_requests(this))
-        turns = "rotary-share" in declares and "rotary-inside" in declares  # then a part of each head is asked for
+        turns = "rotary-part" in declares and "rotary-inside" in declares  # then a part of each head is asked for
         run = (this.norm_first and "norm_first" in text.made.given, declares.get("norm-kind", "layer"), turns)
         yield Reading(this, certificates[key], run)
 

@@ -25,6 +25,9 @@ MEMBERS = (
     {"qk-norm": "layer", "qk-norm-over": "width", "output-gate": "heads"},
     {"sinks": "add-one"},
     {"positions-inside": "rotary", "qk-norm": "rms", "sinks": "learned", "output-gate": "features"},
+    {"kv-heads": "one", "positions-inside": "rotary", "qk-norm": "layer", "qk-norm-over": "width"},
+    {"kv-heads": "one", "sinks": "learned"},
+    {"positions-inside": "rotary", "rope-pairing": "half", "rotary-part": "given", "qk-norm": "rms"},
 )
 KINDS = (
     ("", {}),
@@ -70,6 +73,9 @@ def test_a_right_member_conforms(inside, profile, kind):
         ({"positions-inside": "alibi"}, "FAM-bias-subtracted"),
         ({"qk-norm": "rms"}, "MHA-merge-without-transpose"),
         ({"sinks": "learned"}, "FAM-one-sink"),
+        ({"kv-heads": "one"}, "ATT-unscaled"),
+        ({"kv-heads": "one", "qk-norm": "rms"}, "FAM-queries-not-normalized"),
+        ({"positions-inside": "rotary", "rope-pairing": "half", "rotary-part": "given"}, "FAM-part-exponent"),
     ],
 )
 def test_a_wrong_member_does_not(inside, mutant):

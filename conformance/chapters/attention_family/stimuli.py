@@ -14,6 +14,7 @@ SHAPE = Shape(
     "B K G L E S",
     "query({B}, {L}, {embed}) key({B}, {S}, {key_dim}) value({B}, {S}, {value_dim}), {H} heads of {E} that share {K}",
     products={"H": "K G", "embed": "K G E", "key_dim": "K G E", "value_dim": "K G E"},
+    shared="K",
     head="E",
     model="embed",
 )

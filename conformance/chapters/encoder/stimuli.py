@@ -65,7 +65,7 @@ Evidence = Iterator[Measure]
 ATTENTION, NETWORK = "attn.out", "ff.down"  # the last linear layers of the two sublayers
 _SPOKEN = ("norm-kind", "activation", "gated", "layer-bias", "causality", "final-norm", "attention-scale",
            "rms-norm-weight", "glu-activated", "eps", "layer-norm-variance", "layer-norm-eps",
-           "rms-norm-eps", "rotary-inside", "rotary-share", "qk-norm", "qk-norm-over", "qk-norm-place",
+           "rms-norm-eps", "rotary-inside", "rotary-part", "qk-norm", "qk-norm-over", "qk-norm-place",
            "branch-scale")  # fmt: skip
 
 

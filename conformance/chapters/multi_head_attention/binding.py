@@ -41,6 +41,8 @@ APPEARANCES = {
             "max_len": ("256",),
             "base": ("config.base",),
             "window": ("None", "256"),
+            "rotary_dim": ("config.head_dim",),
+            "fraction": ("1.0",),
             "dropout": ("config.dropout",),
             "bias": ("config.bias",),
             "causal": ("config.causal",),

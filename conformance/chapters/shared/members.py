@@ -27,7 +27,7 @@ def inside(subject: Subject, case: Case) -> dict[str, Any]:
     normed = subject.choice("qk-norm") not in ("none", "any")
     said = {entry: subject.choice(convention) for convention, entry in ENTRIES.items() if normed}
     said["branch_scale"] = subject.choice("branch-scale")
-    part = subject.choice("rotary-share") == "given" and subject.choice("rotary-inside") != "none"
+    part = subject.choice("rotary-part") == "given" and subject.choice("rotary-inside") != "none"
     turned = {"rotary_dim": turned_part(case.head_width)} if part else {}
     return {**turned, **{entry: choice for entry, choice in said.items() if choice != "any"}}
 

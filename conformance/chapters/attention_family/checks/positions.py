@@ -6,11 +6,12 @@ import torch
 from torch import Tensor
 
 from attnconf.conformance.chapters.attention.stimuli import SHAPE as ATTENTION
-from attnconf.conformance.chapters.attention_family.checks.shared import Evidence, having
+from attnconf.conformance.chapters.attention_family.checks.shared import Evidence, having, part_of
 from attnconf.conformance.chapters.multi_head_attention import stimuli
 from attnconf.conformance.chapters.multi_head_attention.stimuli import run
 from attnconf.conformance.engine.case import Case
-from attnconf.conformance.engine.evidence import close
+from attnconf.conformance.engine.evidence import close, holds
+from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 from attnconf.reference import relative_bias
@@ -43,6 +44,36 @@ def values_are_not_turned(subject: Subject, case: Case) -> Evidence:
     v = values(case)
     got = subject.attend(torch.zeros_like(case.q), case.k, v, inside={"positions-inside": "rotary"}).out
     yield close(got, v.mean(2, keepdim=True).expand_as(got), "out with q = 0, against the mean of the values,")
+
+
+@requirement("FAM-ROTARY-3", stimuli.LAYER)
+def the_rest_of_a_head_does_not_turn(subject: Subject, case: Case) -> Evidence:
+    """Where the features that turn are 0, keys have no order: the first two may change places."""
+    layer = having(subject, case, positions="rotary")
+    part = part_of(layer.config.head_dim)
+    layer = layer.with_config(rotary_dim=part)
+    want, got = _before_and_after(subject, layer)
+    moved = float((got - want).abs().max())
+    yield holds(moved > 1e-3 * float(want.abs().max()), "the order of keys makes no difference where a part turns")
+    want, got = _before_and_after(subject, layer.with_weights(_without_first(layer, part)))
+    what = f"out of tokens whose first {part} features in each head are 0, with the first two keys exchanged,"
+    yield close(got, want, what)
+
+
+def _before_and_after(subject: Subject, layer: Call) -> tuple[Tensor, Tensor]:
+    """Return the output of all tokens but two, and that where the first two keys have changed places."""
+    keys = [name for name in ("key", "value") if name in layer.inputs] or ["query"]
+    swapped = {n: torch.cat([x[:, :2].flip(1), x[:, 2:]], dim=1) for n, x in layer.inputs.items() if n in keys}
+    return run(subject, layer).out[:, 2:], run(subject, layer.with_inputs(**swapped)).out[:, 2:]
+
+
+def _without_first(layer: Call, part: int) -> dict[str, Tensor]:
+    """Return the weights of queries and keys, and of their norms, with zeros for the first features of each head."""
+    names = ("q.", "k.", "q_norm.", "k_norm.")
+    found = {name: w.clone() for name, w in layer.weights.items() if name.startswith(names)}
+    for w in found.values():
+        w.unflatten(0, (-1, layer.config.head_dim))[:, :part] = 0
+    return found
 
 
 @requirement("FAM-SLOPE-1", TOKENS)

@@ -16,6 +16,11 @@ KINDS = {"positions-inside": ("rotary", "alibi", "relative-bias"), "qk-norm": ("
          "output-gate": ("features", "heads")}  # fmt: skip
 
 
+def part_of(width: int) -> int:
+    """Return how many features of a head of some width are to turn: about half of them, in pairs."""
+    return 2 * max(1, width // 4)
+
+
 def kinds(subject: Subject, convention: str) -> tuple[str, ...]:
     """Return the kinds of a part that a subject is asked for: all where it declares "any", else the one it declares."""
     declared = subject.choice(convention)

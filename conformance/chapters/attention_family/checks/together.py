@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from attnconf.conformance.chapters.attention_family import stimuli
-from attnconf.conformance.chapters.attention_family.checks.shared import KINDS, Evidence, kinds
+from attnconf.conformance.chapters.attention_family.checks.shared import KINDS, Evidence, kinds, part_of
 from attnconf.conformance.chapters.attention_family.stimuli import grouped
 from attnconf.conformance.chapters.multi_head_attention.checks.together import compare_all
 from attnconf.conformance.chapters.multi_head_attention.stimuli import layer_for, with_inside
@@ -27,6 +27,7 @@ OPTIONS: dict[str, Part] = {
     "score-scale": (("scale", 0.37),),
     "score-cap": (("softcap", 1.5),),
     "window": (("window", (2, 1)),),
+    "rotary-part": (("rotary_dim", "part"), ("positions", "rotary")),
 }
 
 
@@ -54,7 +55,9 @@ def members(subject: Subject) -> Iterator[dict[str, Any]]:
 
 def formula_in_halves(layer: Call) -> tuple[Tensor, Tensor]:
     """Return (output, weights) of the reference where the features of queries and keys are paired in halves."""
-    weights = in_pairs(layer.weights, layer.config.head_dim) if layer.config.positions == "rotary" else layer.weights
+    weights = layer.weights
+    if layer.config.positions == "rotary":
+        weights = in_pairs(weights, layer.config.head_dim, layer.config.rotary_dim)
     return formula(replace(layer, weights=weights))
 
 
@@ -72,8 +75,10 @@ def formula(layer: Call) -> tuple[Tensor, Tensor]:
 def members_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
     right = formula_in_halves if subject.choice("rope-pairing") == "half" else formula
     for member in members(subject):
-        shared = member.pop("num_kv_heads", None) is not None
+        shared = member.pop("num_kv_heads", None) is not None or subject.choice("kv-heads") == "one"
         layer = grouped(subject, case) if shared else layer_for(subject, case)
+        if "rotary_dim" in member:
+            member["rotary_dim"] = part_of(layer.config.head_dim)
         inside = {**entries(subject.declares), **{n: x for n, x in member.items() if n in ENTRIES.values()}}
         layer = with_inside(layer, case, inside).with_config(**member)
         yield from compare_all(subject, case, layer, right)

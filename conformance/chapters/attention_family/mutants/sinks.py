@@ -101,6 +101,30 @@ sink_with_a_value = Mutant(
 )
 
 
+def other_column(sink_first):
+    """Return ``weigh_beside`` that drops the column at the other end than that of the sink."""
+
+    def weigh_beside(scores, sinks):
+        if sinks is None:
+            return family.weigh(scores)
+        sink = sinks.to(scores)[:, None, None].expand(*scores.shape[:-1], 1)
+        if sink_first:
+            return family.weigh(torch.cat([sink, scores], dim=-1))[..., :-1]
+        return family.weigh(torch.cat([scores, sink], dim=-1))[..., 1:]
+
+    return weigh_beside
+
+
+sink_column_kept = Mutant(
+    "FAM-sink-column-kept",
+    story="the wrong column is dropped behind the softmax: the sink's weight goes to a value, the keys' are one off",
+    breaks={"FAM-SINK-1"},
+    hint="drop the sink's own column: [..., :-1] where it stands last, [..., 1:] where it stands first",
+    replace={family.weigh_beside: other_column(sink_first=False)},
+    variants=[{family.weigh_beside: other_column(sink_first=True)}],
+)
+
+
 def for_each_key(scores, sinks):
     more = None if sinks is None else sinks + math.log(scores.shape[-1])
     return family.weigh_beside(scores, more)

@@ -49,7 +49,7 @@ def shared_heads_are_copies_side_by_side(subject: Subject, case: Case) -> Eviden
 
 @requirement("ENC-TURN-1", stimuli.TURNED)
 def a_part_of_each_head_turns_as_the_formula_says(subject: Subject, case: Case) -> Evidence:
-    block = whole(subject, case, placements(subject)[-1])
+    block = whole(subject, case, best_known(subject)[-1])
     for part in range(2, case.head_width + 1, 2):
         turned = block.with_config(rotary=True, rotary_dim=part)
         yield as_configured(subject, case, turned, f"{part} of {case.head_width} features turned")

@@ -1,0 +1,45 @@
+"""Letters of a constructor that say nothing alone: beside the model's width and the heads, a third is that of one head.
+
+Where heads of keys have a letter, and heads of queries none, another is how many of these share one of those.
+"""
+
+import inspect
+from collections.abc import Sequence
+
+from attnconf.conformance.inference.building import SIZES, Meanings
+
+Choices = list[list[tuple[str, str]]]  # for each parameter (expression, meaning), the likeliest first
+PER_KEY = ("r", "n_r", "rep", "reps")
+
+
+def with_letters(parameters: Sequence[inspect.Parameter], choices: Choices, table: Meanings) -> Choices:
+    """Return the choices with the likeliest meaning first of what has to be given and says nothing by its name."""
+    if not {"head_dim", "heads", "kv_groups"} <= table.keys():
+        return choices
+    choices = _with_second_width(parameters, choices, table)
+    silent = [_is_silent(p, c) for p, c in zip(parameters, choices, strict=True)]
+    told = {c[0][1] for c, quiet in zip(choices, silent, strict=True) if c and not quiet}
+    found = []
+    for p, c, quiet in zip(parameters, choices, silent, strict=True):
+        if quiet and p.name in PER_KEY and "kv_heads" in told and "heads" not in told:
+            c = [(table["kv_groups"][0], "kv_groups")]
+            told |= {"kv_groups"}
+        found.append(c)
+    if "embed" not in told or "head_dim" in told or not ("heads" in told or {"kv_heads", "kv_groups"} <= told):
+        return found
+    return [
+        sorted(c, key=lambda one: one != (table["head_dim"][0], "head_dim")) if quiet and len(c) > 1 else c
+        for c, quiet in zip(found, silent, strict=True)
+    ]
+
+
+def _with_second_width(parameters: Sequence[inspect.Parameter], choices: Choices, table: Meanings) -> Choices:
+    """Return the choices such that the second letter that may be the model's width alone is first that of a head."""
+    wide = [p.name for p, c in zip(parameters, choices, strict=True) if c and {m for _, m in c} == {"embed"}]
+    letters = [name for name in wide[1:] if len(name) == 1]
+    head = (table["head_dim"][0], "head_dim")
+    return [[head, *c] if p.name in letters[:1] else c for p, c in zip(parameters, choices, strict=True)]
+
+
+def _is_silent(p: inspect.Parameter, choices: Sequence[tuple[str, str]]) -> bool:
+    return p.default is p.empty and len({m for _, m in choices} & {*SIZES, "head_dim"}) > 2

@@ -36,6 +36,8 @@ def _verdicts(plan: Plan, i: Implementation | Unjudgeable, results: Sequence[Res
             elif verdict == "nonconformant" and i.binding and not _understood(plan, i.binding, mine):
                 verdict = "unrecognised"
                 reason = f"is {component} but for {reason.removeprefix('violates ')}: not a mistake that is known"
+            if verdict == "conformant" and i.binding and (why := _mostly_refused(mine)):
+                verdict, reason = "incomplete", why
             if verdict == "conformant" and i.binding and i.binding.open_ends:
                 verdict, reason = "incomplete", "; ".join(i.binding.open_ends)
             if verdict in ("conformant", "incomplete") and i.binding and i.binding.broken:
@@ -44,6 +46,19 @@ def _verdicts(plan: Plan, i: Implementation | Unjudgeable, results: Sequence[Res
                 _verdict(i.name, component, verdict, reason, mine, _choices(i, component, mine), i.binding)
             )
     return verdicts_of
+
+
+def _mostly_refused(results: Sequence[Result]) -> str:
+    """Return why a file is not judged by what it was asked: it, or its binding, refused two thirds of that.
+
+    Right files without an argument for a mask refuse half.
+    """
+    musts = [r for r in results if r["strength"] == "MUST" and r["cases"]]
+    refused = [r for r in musts if r["outcome"] == "not-applicable"]
+    if 3 * len(refused) <= 2 * len(musts):
+        return ""
+    words = Counter(r["message"] or "" for r in refused).most_common(1)[0][0]
+    return f"{len(refused)} of {len(musts)} requirements could not be asked, most of them for: {words}"
 
 
 def _verdict(

@@ -24,7 +24,8 @@ def test_but_where_the_binding_is_in_doubt():
 def refusing(passed, refused):
     """Return results of a component that was asked so much, and refused so much more."""
     asked = {"implementation": "mine", "component": "attention", "strength": "MUST", "quality": None, "counts": True,
-             "settled": True, "optional": False, "convention": {}, "cases": [{}], "message": "a second head"}  # fmt: skip
+             "settled": True, "optional": False, "convention": {}, "cases": [{}],
+             "message": "a second head"}  # fmt: skip
     names = [*(["pass"] * passed), *(["not-applicable"] * refused)]
     return [{**asked, "outcome": outcome, "requirement": f"ATT-{n}-1"} for n, outcome in enumerate(names)]
 

@@ -182,6 +182,8 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
         yield from (c for c in by_call if c == "attention")
         yield from (c for c in by_name if appearances()[c].function or (c.endswith("_layer") and takes_together(thing)))
         built = sorted(blocks(thing), key=lambda c: c not in by_name)
+        if "multi_head_attention" in by_name and not set(built) & set(by_name):
+            built = []  # a softmax by hand has sums and maxima, and is no layer
         yield from built
         attends = not (built or by_name) and names_read(thing) & SOFTMAX
         if takes_weights(thing) and ("multi_head_attention" in by_name or attends):

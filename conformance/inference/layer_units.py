@@ -83,7 +83,7 @@ def units_of(module: nn.Module, order: Sequence[str], widths: Widths) -> Units:
             open_[kind] = []
 
     last = ""
-    for name in _together(order, kinds):
+    for name in _together(order, kinds, gains):
         kind = kinds[name]
         if kind in open_:
             if last != kind or (
@@ -93,8 +93,7 @@ def units_of(module: nn.Module, order: Sequence[str], widths: Widths) -> Units:
                 found.kinds.append(kind)
             open_[kind].append(name)
         elif kind == "norm":
-            owner = name.rpartition(".")[0]
-            if found.norms and last == "norm" and found.norms[-1].owner == owner and len(found.norms[-1].names) == 1:
+            if found.norms and last == "norm" and _of_one_norm(found.norms[-1], name, gains):
                 found.norms[-1] = Unit("norm", (*found.norms[-1].names, name))
             else:
                 found.norms.append(Unit("norm", (name,)))
@@ -113,7 +112,12 @@ def units_of(module: nn.Module, order: Sequence[str], widths: Widths) -> Units:
     return found
 
 
-def _together(order: Sequence[str], kinds: Mapping[str, str]) -> Iterator[str]:
+def _of_one_norm(norm: Unit, name: str, gains: Collection[str]) -> bool:
+    """Return whether a parameter is the second one of a norm: two that begin with ones are gains of two norms."""
+    return norm.owner == name.rpartition(".")[0] and len(norm.names) == 1 and not {*norm.names, name} <= set(gains)
+
+
+def _together(order: Sequence[str], kinds: Mapping[str, str], gains: Collection[str]) -> Iterator[str]:
     """Yield the names with those of one module, a weight and its bias, one after the other, at the first of them."""
     done: set[str] = set()
     for name in order:
@@ -122,6 +126,7 @@ def _together(order: Sequence[str], kinds: Mapping[str, str]) -> Iterator[str]:
         owner = name.rpartition(".")[0]
         for other in order:
             near = other == name or (other.rpartition(".")[0] == owner and owner and _few(order, owner))
+            near = near and (other == name or not {other, name} <= set(gains))
             if near and kinds[other] == kinds[name] and other not in done:
                 done.add(other)
                 yield other

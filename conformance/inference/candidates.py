@@ -10,6 +10,7 @@ from typing import Any
 from torch import nn
 
 from attnconf.conformance.chapters.contents import appearances
+from attnconf.conformance.inference.angle_names import is_table
 from attnconf.conformance.inference.builders import as_built
 from attnconf.conformance.inference.by_doing import given, own_methods
 from attnconf.conformance.inference.calling import own_method, parameters
@@ -224,7 +225,8 @@ def _by_call(thing: Any) -> Iterator[str]:
 def _with_memory(thing: Any, components: list[str]) -> Iterator[str]:
     """Yield the components; what gets two inputs, and is named a layer or an encoder, may be of a decoder, or both."""
     options = {"mask", "lengths", "causal", "want_weights"}
-    required = [(p.name.lower(), meanings(p.name, INPUTS)) for p in parameters(thing) if p.default is p.empty]
+    needed = (p.name for p in parameters(thing) if p.default is p.empty and not is_table(p.name))
+    required = [(name.lower(), meanings(name, INPUTS)) for name in needed]
     inputs = [(name, found) for name, found in required if "x" in found or not options & set(found)]
     if len(inputs) != 2 or not {"encoder", "encoder_layer"} & set(components):
         yield from components

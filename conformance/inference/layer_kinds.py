@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Set
 from typing import Any
 
+from attnconf.conformance.inference.angle_names import is_table
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.configurations import entry_texts
 from attnconf.conformance.inference.function_forms import taken, takes_together
@@ -86,6 +87,8 @@ def inputs_of(thing: Any) -> int:
     found, apart = 0, taken(thing)
     for p in parameters(thing):
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) or p.default is not p.empty or p.name in apart:
+            continue
+        if is_table(p.name):
             continue
         means = set(meanings(p.name, INPUTS))
         found += "x" in means or not means & {"mask", "lengths", "want_weights", "causal", "average"}

@@ -21,7 +21,7 @@ class Functional(nn.Module):
     def __init__(self, held: Any, takes: str, fixed: Mapping[str, Any], inputs: inspect.Signature):
         super().__init__()
         self.held, self.takes, self.fixed, self.inputs = held, takes, dict(fixed), inputs
-        for name, x in _leaves(held):
+        for name, x in leaves_of(held):
             register(self, name.split("."), nn.Parameter(x.detach().clone()))
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -36,7 +36,7 @@ def functional(function: Callable[..., Any], held: Any, takes: str = "", **fixed
     The weights are passed as the argument ``takes``, or each as an argument of its own; ``fixed``: further arguments,
     such as sizes. Raises TypeError where there are no weights in ``held``.
     """
-    if isinstance(held, Tensor) or not all(x.is_floating_point() for _, x in _leaves(held)):
+    if isinstance(held, Tensor) or not all(x.is_floating_point() for _, x in leaves_of(held)):
         raise TypeError(f"no weights: a {type(held).__name__} came back")
     known = {takes, *fixed, *([] if takes else held)}
     inputs = [p for p in inspect.signature(function).parameters.values() if p.name not in known]
@@ -70,16 +70,17 @@ def paired(made: Any) -> Functional:
     return functional(apply, initial(made) if callable(first) else first, takes)
 
 
-def _leaves(held: Any, path: str = "") -> Iterator[tuple[str, Tensor]]:
+def leaves_of(held: Any, path: str = "") -> Iterator[tuple[str, Tensor]]:
+    """Yield the tensors of a dict, list or tuple, whatever is inside of it, each by its path."""
     if isinstance(held, Tensor):
         yield path, held
     elif isinstance(held, Mapping):
         for name, x in held.items():
-            yield from _leaves(x, within(path, name))
+            yield from leaves_of(x, within(path, name))
     elif isinstance(held, tuple | list):
         names = getattr(held, "_fields", range(len(held)))
         for name, x in zip(names, held, strict=True):
-            yield from _leaves(x, within(path, name))
+            yield from leaves_of(x, within(path, name))
 
 
 def _filled(held: Any, parameters: Mapping[str, Tensor], path: str = "") -> Any:

@@ -32,6 +32,7 @@ from attnconf.conformance.inference.claims import claims_unscaled
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import build, constructions, for_each_length, lengths_of
 from attnconf.conformance.inference.function_forms import functional
+from attnconf.conformance.inference.layer_state import uncovered
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.proving import Prover, Reading, Trial, in_order, nearest_first
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
@@ -81,7 +82,10 @@ def _is_one(place: Place, mistake: Mutant, text: AttentionText) -> bool:
 
     Nor is it one that the number of heads is a constant, where nobody can ask for another, that a memory has no effect
     where no name says that there is one, or that scores are not divided where the file says so, as T5 has it.
+    Nor is any one where a function is handed tensors beside the projections: what they do is not known.
     """
+    if "functional(" in text.made.text and _beside(place, text):
+        return False
     memory = [slot for role in ("key", "value", "memory") for slot in text.form.of(role)]
     if mistake.id.partition("~")[0] == "MHA-memory-ignored" and not any(meanings(s.name, INPUTS) for s in memory):
         return False
@@ -90,6 +94,15 @@ def _is_one(place: Place, mistake: Mutant, text: AttentionText) -> bool:
     if mistake.id.partition("~")[0] == "ATT-unscaled" and claims_unscaled(place.thing):
         return False
     return not (text.exchangeable and mistake.id.partition("~")[0] == "MHA-q-and-k-weights-swapped")
+
+
+def _beside(place: Place, text: AttentionText) -> list[str]:
+    """Return the parameters that get none of our weights."""
+    try:
+        module = build(place, text.made, config_of(sizes_of(text)[0]))
+    except Failed:
+        return []
+    return uncovered(text.state, (), [name for name, _ in module.named_parameters()])
 
 
 def _left_out(one: AttentionText, other: AttentionText) -> bool:

@@ -1,8 +1,10 @@
 """What is looked for once attention is bound: flags, widths, masks, returned weights, the longest sequence."""
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import torch
@@ -16,7 +18,7 @@ from attnconf.conformance.inference.angles import shown
 from attnconf.conformance.inference.attention_aside import outer, with_unapplied, without_effect
 from attnconf.conformance.inference.attention_beyond import beyond
 from attnconf.conformance.inference.attention_requests import COMPONENT, config_of, request
-from attnconf.conformance.inference.attention_text import AttentionText
+from attnconf.conformance.inference.attention_text import AttentionText, Normed
 from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import Slot, parameters
 from attnconf.conformance.inference.construction import build, for_each_length, lengths_of, without_lengths
@@ -32,6 +34,7 @@ from attnconf.conformance.inference.mask_biases import BIAS, refuses
 from attnconf.conformance.inference.mask_shapes import wrong_shapes
 from attnconf.conformance.inference.masking import with_masks
 from attnconf.conformance.inference.one_head import without_projection
+from attnconf.conformance.inference.own_tables import with_tables
 from attnconf.conformance.inference.probing import longest
 from attnconf.conformance.inference.proving import holds
 from attnconf.conformance.inference.qk_norms import with_norms
@@ -57,6 +60,9 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     text = with_part_turned(place, with_window(place, text)) if certified == "reference" else text
     text = _with_one_head(place, text, sizes) if certified == "reference" else text
     text = with_unapplied(place, text.but(longest=limit(place, text, sizes)), config_of(sizes[0]))
+    plain, own_mistake = text, None
+    if certified == "reference" and text.self_only:
+        text, own_mistake = with_tables(place, text, "config.base", _turned(text), partial(_plainly, sizes))
     declares = text.conventions()
     profile = {"self": "self-attention-1", "memory": "memory-attention-1"}.get(declares.get("inputs", ""))
     if text.causal_always and text.self_only:
@@ -68,11 +74,29 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     )
     if certified == "reference":
         broken += (*wrong_shapes(place, text, sizes, request), *beyond(place, text, sizes))
-        broken += without_effect(place, text, config_of(sizes[0]))
-    aside = _set_aside(place, text, sizes)
+        broken += without_effect(place, plain, config_of(sizes[0]))
+    aside = _set_aside(place, plain, sizes)
     aside += words_on_loose(place, text.made, config_of(sizes[0])) if text.unregistered else ()
+    certified = own_mistake or certified
     found = Bound(place, text.draft(), profile, certified, told(place, text), text.kinds, text.doubt, aside, broken)
     return with_broken(found, request(text, sizes[0], 4, 8, 8, {}))
+
+
+def _turned(text: AttentionText) -> list[Callable[[AttentionText], AttentionText]]:
+    """Return what declares that queries and keys are turned: in which pairs, and before or after their norms."""
+    places = [text.normed, replace(text.normed, place="after")] if text.normed else [None]
+    pairs: tuple[dict[str, str], ...] = ({}, {"rope-pairing": "half"})
+    every = product(pairs, places)
+    return [partial(_in_pairs, {"positions-inside": "rotary", **pair}, normed) for pair, normed in every]
+
+
+def _in_pairs(inside: Mapping[str, str], normed: Normed | None, text: AttentionText) -> AttentionText:
+    return text.but(inside=inside, normed=normed)
+
+
+def _plainly(sizes: Any, text: AttentionText) -> list[Request]:
+    """Return calls without masks."""
+    return [request(text, size, 2, L, L, {}) for size, L in zip(sizes, (4, 6), strict=True)]
 
 
 def _with_memory_apart(place: Place, text: AttentionText, sizes: Any) -> AttentionText:

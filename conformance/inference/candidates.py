@@ -10,6 +10,7 @@ from typing import Any
 from torch import nn
 
 from attnconf.conformance.chapters.contents import appearances
+from attnconf.conformance.inference.angle_names import is_table
 from attnconf.conformance.inference.builders import as_built
 from attnconf.conformance.inference.by_doing import given, own_methods
 from attnconf.conformance.inference.calling import own_method, parameters
@@ -182,6 +183,8 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
         yield from (c for c in by_call if c == "attention")
         yield from (c for c in by_name if appearances()[c].function or (c.endswith("_layer") and takes_together(thing)))
         built = sorted(blocks(thing), key=lambda c: c not in by_name)
+        if "multi_head_attention" in by_name and not set(built) & set(by_name):
+            built = []  # a softmax by hand has sums and maxima, and is no layer
         yield from built
         attends = not (built or by_name) and names_read(thing) & SOFTMAX
         if takes_weights(thing) and ("multi_head_attention" in by_name or attends):
@@ -222,7 +225,8 @@ def _by_call(thing: Any) -> Iterator[str]:
 def _with_memory(thing: Any, components: list[str]) -> Iterator[str]:
     """Yield the components; what gets two inputs, and is named a layer or an encoder, may be of a decoder, or both."""
     options = {"mask", "lengths", "causal", "want_weights"}
-    required = [(p.name.lower(), meanings(p.name, INPUTS)) for p in parameters(thing) if p.default is p.empty]
+    needed = (p.name for p in parameters(thing) if p.default is p.empty and not is_table(p.name))
+    required = [(name.lower(), meanings(name, INPUTS)) for name in needed]
     inputs = [(name, found) for name, found in required if "x" in found or not options & set(found)]
     if len(inputs) != 2 or not {"encoder", "encoder_layer"} & set(components):
         yield from components

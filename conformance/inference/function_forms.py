@@ -19,6 +19,7 @@ from attnconf.conformance.inference.building import Construction, Meanings
 from attnconf.conformance.inference.calling import parameters, says_nothing
 from attnconf.conformance.inference.configurations import configuration, own_dataclass, said_by
 from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.made_weights import made_weights
 from attnconf.conformance.inference.naming import role_of
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings, snake
 
@@ -59,6 +60,7 @@ def taken(thing: Any) -> set[str]:
 
 def functional(place: Place, table: Meanings, inputs: Collection[str] = ()) -> Iterator[Construction]:
     """Yield modules that hold the weights which a function wants; ``inputs``: patterns of names that are no sizes."""
+    yield from _of_shapes(place, table, inputs)
     for fixed in _fixings(place, table, inputs):
         sizes = frozenset(m for _, m in fixed.values())
         for name, text in _configured(place, table):
@@ -76,11 +78,31 @@ def _holding(place: Place, table: Meanings, words: str, sizes: frozenset[str]) -
             yield Construction(f"functional({place.name_in_text}, dict({held}){words})", (), sizes)
     for takes in _together(place.thing)[:1]:
         for made in (*_made(place, table, sizes), *_entered(place, takes)):
-            layers = table["layers"][0] if "layers" in table else ""
-            each = f"[{made.text} for _ in range({layers})]" if layers else ""
-            for held in (each, made.text) if each and _walked(place.thing, takes) else (made.text,):
-                text = f'functional({place.name_in_text}, {held}, "{takes}"{words})'
-                yield Construction(text, made.before, made.given | sizes | ({"layers"} if held == each else set()))
+            yield from _around(place, table, made, takes, words, sizes)
+
+
+def _of_shapes(place: Place, table: Meanings, inputs: Collection[str]) -> Iterator[Construction]:
+    """Yield modules that hold the weights which another function of the file makes, of sizes that their shapes tell."""
+    fixed = _fixed(place.thing, table, inputs)
+    silent = [n for n in _silent(place.thing) if n not in fixed and not _fits(n, inputs)]
+    for takes in _together(place.thing)[:1]:
+        for name, _ in _makers(place):
+            for made in made_weights(place, table, name, takes, {n: m for n, (_, m) in fixed.items()}, silent):
+                told = {n: text for n, (text, _) in fixed.items()} | dict(made.told)
+                words = "".join(f", {n}={text}" for n, text in told.items())
+                sizes = frozenset(m for _, m in fixed.values())
+                yield from _around(place, table, made.construction, takes, words, sizes)
+
+
+def _around(
+    place: Place, table: Meanings, made: Construction, takes: str, words: str, sizes: frozenset[str]
+) -> Iterator[Construction]:
+    """Yield modules that hold weights; where the function goes through them, those of each layer."""
+    layers = table["layers"][0] if "layers" in table and "layers" not in made.given else ""
+    each = f"[{made.text} for _ in range({layers})]" if layers else ""
+    for held in (each, made.text) if each and _walked(place.thing, takes) else (made.text,):
+        text = f'functional({place.name_in_text}, {held}, "{takes}"{words})'
+        yield Construction(text, made.before, made.given | sizes | ({"layers"} if held == each else set()))
 
 
 def _entered(place: Place, takes: str) -> Iterator[Construction]:
@@ -195,6 +217,15 @@ def _made(place: Place, table: Meanings, known: frozenset[str]) -> Iterator[Cons
         texts = next((texts for pattern, texts in RANDOM.items() if re.fullmatch(pattern, name.lower())), ())
         return GENERATOR if texts and "Generator" in str(parameter.annotation) else texts
 
+    for name, maker in _makers(place):
+        likely = list(islice(constructions(f"theirs.{name}", maker, table, place.module, random), FEW))
+        if _makes_functions(maker):
+            likely += [replace(made, text=f"initial({made.text})") for made in likely]
+        yield from sorted(likely, key=partial(_told_twice, known, _named(maker), "hidden" in table))
+
+
+def _makers(place: Place) -> Iterator[tuple[str, FunctionType]]:
+    """Yield the file's other functions that may make weights, by their names; those first that call the others."""
     own = {
         name: thing
         for name, thing in vars(place.module).items()
@@ -204,11 +235,7 @@ def _made(place: Place, table: Meanings, known: frozenset[str]) -> Iterator[Cons
     silent = {name: thing for name, thing in own.items() if name not in named and not _takes_inputs(thing)}
     for makers in (named, silent):
         called = Counter(name for maker in makers.values() for name in _globals_of(maker))
-        for name in sorted(makers, key=called.__getitem__):
-            likely = list(islice(constructions(f"theirs.{name}", makers[name], table, place.module, random), FEW))
-            if _makes_functions(makers[name]):
-                likely += [replace(made, text=f"initial({made.text})") for made in likely]
-            yield from sorted(likely, key=partial(_told_twice, known, _named(makers[name]), "hidden" in table))
+        yield from ((name, makers[name]) for name in sorted(makers, key=called.__getitem__))
 
 
 def _told_twice(known: frozenset[str], named: set[str], wide: bool, made: Construction) -> bool:

@@ -10,7 +10,7 @@ from torch import nn
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.sinusoidal.binding import GRID
 from attnconf.conformance.inference.calling import parameters
-from attnconf.conformance.inference.function_forms import takes_together
+from attnconf.conformance.inference.function_forms import taken, takes_together
 from attnconf.conformance.inference.keyword_arguments import constructor_parameters
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings, snake
@@ -65,7 +65,9 @@ def _says(pattern: str, names: tuple[str, str]) -> bool:
 
 
 def _required(thing: Any) -> list[str]:
-    return [p.name for p in call_of(thing) if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
+    """Return the names of what a call wants, but its weights and sizes."""
+    wanted = [p.name for p in call_of(thing) if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
+    return [name for name in wanted if name not in taken(thing)]
 
 
 def call_of(thing: Any) -> list[inspect.Parameter]:

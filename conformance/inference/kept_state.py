@@ -9,15 +9,20 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 from types import ModuleType
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from attnconf.conformance.inference.building import Construction, run, space_for
+from attnconf.conformance.inference.angle_names import BEGINS
+from attnconf.conformance.inference.budgets import CONSTRUCTIONS
+from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
 from attnconf.conformance.inference.calling import CACHE, parameters
-from attnconf.conformance.inference.configurations import class_named
+from attnconf.conformance.inference.configurations import class_named, filled
+from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.function_forms import taken
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import same_numbers
 from attnconf.conformance.inference.vocabulary import meanings, snake
@@ -28,6 +33,10 @@ KEEPING = r"(use|return|output|keep|with)_?(cache|kv|past|presents?|state|key_?v
 MAKES = r"(new|make|init|create|empty|build|fresh|get|allocate|alloc)_?(kv_?)?(caches?|states?|past)"
 PICKS: tuple[Callable[[Any], Any], ...] = (lambda r: r[-1], lambda r: tuple(r[1:]), lambda r: r[1])
 Last = tuple[Tensor, Any]  # the output of the last token, and all that came back
+KEEPS = {"update", "append", "put", "insert", "store", "add", "extend", "write"}  # methods of what keeps tokens
+OF_SAMPLES = r"batch(_?size)?|(n|num)_?(batch|samples|sequences)|b|bs|bsz|max_?batch(_?size)?"
+BEGIN = rf"{BEGINS}|start|offset|begin|n_?past|past_?len(gth)?|seen|cache_?len(gth)?"
+ENOUGH = 32  # tokens that an object has room for
 LONG = 6
 UNTRIED = "was not tried"
 
@@ -56,17 +65,25 @@ def continued(last: Callable[[Tensor, Any], Last | None], x: Tensor) -> str:
     return UNTRIED
 
 
-def continued_in_place(last: Callable[[Tensor, Any], Last | None], x: Tensor, kept: Any) -> str:
+def continued_in_place(last: Callable[[Tensor, Any, int], Last | None], x: Tensor, kept: Any) -> str:
     """Return in which way tokens of (B, L, …) after those that an object keeps differ from those of the whole.
 
-    The object is handed to every call, which writes into it. "" where they do not differ.
+    The object is handed to every call, which writes into it, with the number of tokens before. "" where they do not
+    differ.
     """
-    whole = [last(x[:, :n], None) for n in (x.shape[1] - 1, x.shape[1])]
-    parts = [last(part, kept) for part in (x[:, :-2], x[:, -2:-1], x[:, -1:])]
+    whole = [last(x[:, :n], None, 0) for n in (x.shape[1] - 1, x.shape[1])]
+    n = x.shape[1]
+    parts = [last(part, kept, at) for part, at in ((x[:, :-2], 0), (x[:, -2:-1], n - 2), (x[:, -1:], n - 1))]
     if whole[0] is None or whole[1] is None or None in parts:
         return UNTRIED
     ends = [part is not None and _alike(part, end) for part, end in zip(parts[1:], whole, strict=True)]
     return "" if all(ends) else _differing(ends[0])
+
+
+def starts(thing: Any) -> Callable[[int], dict[str, int]]:
+    """Return what gives a call the number of tokens before, by the name of an argument that says where they begin."""
+    names = [p.name for p in parameters(thing) if re.fullmatch(BEGIN, snake(p.name).strip("_"))]
+    return lambda at: dict.fromkeys(names[:1], at)
 
 
 def keys_and_values(kept: Any) -> bool:
@@ -76,17 +93,56 @@ def keys_and_values(kept: Any) -> bool:
     return tensors and pair[0].shape == pair[1].shape
 
 
-def kept_objects(annotation: Any, module: ModuleType) -> Iterator[Any]:
+def kept_objects(annotation: Any, module: ModuleType, config: Any = None, samples: int = 1) -> Iterator[Any]:
     """Yield what an argument may be given to keep tokens in: objects of the class that its annotation names.
 
-    They are made without arguments, of that class or of one of its kind which the file has.
+    They are made without arguments, of that class or of one of its kind which the file has, or of sizes. Where nothing
+    is named, they are of what the file calls a cache, and last a dict of the caller.
     """
     kind = class_named(annotation, module)
-    if kind is None or not (hasattr(kind, "update") or hasattr(kind, "append")) or kind.__module__ == "builtins":
-        return
-    for each in [kind, *(v for v in vars(module).values() if isinstance(v, type) and issubclass(v, kind))]:
+    if kind is not None and kind.__module__ == "builtins":
+        kind = None
+    own = [v for v in vars(module).values() if isinstance(v, type) and v.__module__ == module.__name__]
+    kinds = [kind, *(v for v in own if issubclass(v, kind))] if kind else [v for v in own if _is_called_so(v)]
+    for each in dict.fromkeys(kinds):
+        if not KEEPS & set(dir(each)):
+            continue
         with contextlib.suppress(Failed):
             yield attempt(each)
+            continue
+        yield from _of_sizes(each, module, config, samples)
+    if kind is None:
+        yield {}
+
+
+def _is_called_so(kind: type) -> bool:
+    return re.search(r"cache|past|(^|_)kv", snake(kind.__name__)) is not None
+
+
+def _of_sizes(kind: type, module: ModuleType, config: Any, samples: int) -> Iterator[Any]:
+    """Yield objects of a class that keeps tokens, made of the sizes of a call: enough tokens, as many samples."""
+    if not hasattr(config, "num_heads"):
+        return
+    heads, width = config.num_heads, getattr(config, "head_dim", config.embed_dim // config.num_heads)
+    table: Meanings = {
+        "batch": (str(samples),), "max_len": (str(ENOUGH),), "layers": ("1",), "heads": (str(heads),),
+        "kv_heads": (str(heads),), "head_dim": (str(width),), "hidden": ("8",),
+        "embed": (str(width), str(config.embed_dim)),
+        "dtype": ("torch.float64",), "device": ("'cpu'",), "config": (),
+    }  # fmt: skip
+    space = space_for(config, module)
+    for made in islice(constructions(f"theirs.{kind.__name__}", kind, table, module, _samples(samples)), CONSTRUCTIONS):
+        with contextlib.suppress(Failed, Exception):
+            yield attempt(partial(_built, made, table, module, dict(space)))
+
+
+def _samples(samples: int) -> Callable[[str, inspect.Parameter], tuple[str, ...]]:
+    """Return what gives the number of samples to a parameter that is called so."""
+    return lambda name, _: (str(samples),) if re.fullmatch(OF_SAMPLES, snake(name)) else ()
+
+
+def _built(made: Construction, table: Meanings, module: ModuleType, space: dict[str, Any]) -> Any:
+    return run(filled(made, table, module, space), space)
 
 
 def _differing(first: bool) -> str:
@@ -102,7 +158,8 @@ def of_ids(thing: Any, module: Any, made: Construction, config: Any) -> tuple[st
     """Return a word on a cache of a model that reads ids, or is handed vectors for them; nothing where it is right."""
     kept = [p.name for p in parameters(thing) if p.default is None and re.fullmatch(CACHE, snake(p.name).strip("_"))]
     inner = handed_text(made.text) or (made.text if hasattr(config, "vocab_size") else "")
-    required = [p.name for p in parameters(thing) if p.default is inspect.Parameter.empty]
+    needed = [p.name for p in parameters(thing) if p.default is inspect.Parameter.empty]
+    required = [name for name in needed if name not in taken(thing)]
     if not kept or not inner:
         return ()
     untried = () if handed_text(made.text) else (f"the argument `{kept[0]}` of forward {UNTRIED}",)
@@ -115,7 +172,7 @@ def of_ids(thing: Any, module: Any, made: Construction, config: Any) -> tuple[st
         last = partial(_last, built.double().eval(), kept[0], flags(thing))
         words = continued(last, ids)
         for one in _made_by(built, len(ids)) if words == UNTRIED else ():
-            words = continued_in_place(partial(_last, built, kept[0], flags(thing), alone=True), ids, one)
+            words = continued_in_place(partial(_from, built, kept[0], thing), ids, one)
     except (Failed, RuntimeError, TypeError, ValueError):
         return untried
     return (f"the argument `{kept[0]}` of forward {words}",) if words else ()
@@ -136,6 +193,11 @@ def handed_text(text: str) -> str:
     """Return what is handed vectors in a construction's text, without that; "" where nothing is."""
     calls = (node for node in ast.walk(tree_of(text)) if isinstance(node, ast.Call) and node.args)
     return next((ast.unparse(c.args[0]) for c in calls if isinstance(c.func, ast.Name) and c.func.id == "handed"), "")
+
+
+def _from(module: nn.Module, name: str, thing: Any, ids: Tensor, kept: Any, at: int) -> Last | None:
+    """Return the logits of the last id where so many ids came before."""
+    return _last(module, name, {**flags(thing), **starts(thing)(at)}, ids, kept, alone=True)
 
 
 def _last(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from attnconf.adapters.contract import COMPONENTS
-from attnconf.conformance.inference.angle_names import kind_of, role_of
+from attnconf.conformance.inference.angle_names import is_table, kind_of, role_of
 from attnconf.conformance.inference.calling import CACHE, MASK, THREE, Form, Slot, parameters, slot_of
 from attnconf.conformance.inference.language_models import with_targets
 from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
@@ -34,7 +34,8 @@ def _forms(component: str, thing: Any) -> Iterator[Form]:
         plain = tuple(Slot(role, role, positional=True) for role in wanted)
         yield from (Form(plain), Form((*plain, MASK))) if starred else (Form(plain),)
         return
-    ranked = sorted(named, key=lambda p: (_is_option(p), p.default is not p.empty))[: len(wanted)]
+    inputs = [p for p in named if not (p.default is p.empty and is_table(p.name))]
+    ranked = sorted(inputs, key=lambda p: (_is_option(p), p.default is not p.empty))[: len(wanted)]
     inputs = [p for p in named if p in ranked]
     if len(inputs) < len(wanted):
         return

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Set
 from typing import Any
 
+from attnconf.conformance.inference.angle_names import is_table
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.configurations import entry_texts
 from attnconf.conformance.inference.function_forms import taken, takes_together
@@ -40,7 +41,8 @@ def blocks(thing: Any) -> Iterator[str]:
     code = names_read(thing) | {kind.__name__ for kind in above if kind.__module__.startswith("torch.nn")}
     code |= _in_tables(code, thing)
     inputs = inputs_of(thing)
-    layered = bool(code & WHOLE) or bool(code & ATTENDS and code & NORMS and code & ACTIVATES)
+    attends = bool(code & ATTENDS) or code >= {"exp", "sum"}
+    layered = bool(code & WHOLE) or bool(attends and code & NORMS and code & ACTIVATES)
     if not layered:
         if code & ATTENDS and code & TABLES and inputs == 1 and not code & {"LayerNorm", "layer_norm"}:
             yield "token_attention"
@@ -68,7 +70,8 @@ def _in_tables(code: Set[str], thing: Any) -> set[str]:
 def _walks(thing: Any) -> bool:
     """Return whether a function goes through something in a loop of its own, as through the weights of its layers."""
     code = inspect.unwrap(thing).__code__ if inspect.isfunction(thing) else None
-    return code is not None and any(step.opname == "FOR_ITER" for step in dis.get_instructions(code))
+    steps = dis.get_instructions(code) if code is not None else ()
+    return any(step.opname == "FOR_ITER" or "BACKWARD" in step.opname for step in steps)
 
 
 def _translates(thing: Any) -> bool:
@@ -84,6 +87,8 @@ def inputs_of(thing: Any) -> int:
     found, apart = 0, taken(thing)
     for p in parameters(thing):
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) or p.default is not p.empty or p.name in apart:
+            continue
+        if is_table(p.name):
             continue
         means = set(meanings(p.name, INPUTS))
         found += "x" in means or not means & {"mask", "lengths", "want_weights", "causal", "average"}

@@ -94,8 +94,7 @@ def units_of(module: nn.Module, order: Sequence[str], widths: Widths) -> Units:
                 found.kinds.append(kind)
             open_[kind].append(name)
         elif kind == "norm":
-            owner = name.rpartition(".")[0]
-            if found.norms and last == "norm" and found.norms[-1].owner == owner and len(found.norms[-1].names) == 1:
+            if found.norms and last == "norm" and _of_one_norm(found.norms[-1], name, gains):
                 found.norms[-1] = Unit("norm", (*found.norms[-1].names, name))
             else:
                 found.norms.append(Unit("norm", (name,)))
@@ -112,6 +111,11 @@ def units_of(module: nn.Module, order: Sequence[str], widths: Widths) -> Units:
     close("attention")
     close("network")
     return found
+
+
+def _of_one_norm(norm: Unit, name: str, gains: Collection[str]) -> bool:
+    """Return whether a parameter is the second one of a norm: two that begin with ones are gains of two norms."""
+    return norm.owner == name.rpartition(".")[0] and len(norm.names) == 1 and not {*norm.names, name} <= set(gains)
 
 
 def _together(order: Sequence[str], kinds: Mapping[str, str], gains: Set[str]) -> Iterator[str]:

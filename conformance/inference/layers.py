@@ -53,6 +53,7 @@ from attnconf.conformance.inference.padding_id import beside_padding, half_hidde
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.proving import Prover, Reading, Trial, first_readings, holds
 from attnconf.conformance.inference.trial import Certificate
+from attnconf.conformance.inference.turned_layers import turned
 from attnconf.conformance.inference.unread_parameters import unread
 from attnconf.conformance.inference.vector_input import idle_tables
 
@@ -264,6 +265,9 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
                  *untied(place, text))  # fmt: skip
     unordered = text.decodes and not any(mask.which == "self" for mask in text.masks.values())
     doubt = text.doubt or (A_SET if unordered and claims_a_set(place.thing) else "")
+    if certified == "reference":
+        text, mistake, wide = turned(place, text)
+        certified, broken = mistake or certified, (*broken, *wide)
     found = Bound(place, text.draft(), None, certified, told(text), text.kinds, doubt, open_ends, broken)
     return with_broken(found, asked)
 

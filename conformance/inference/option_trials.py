@@ -24,6 +24,7 @@ from attnconf.conformance.inference.kept_state import (
     continued_in_place,
     flags,
     kept_objects,
+    starts,
 )
 from attnconf.conformance.inference.probing import found_output
 from attnconf.conformance.inference.spied import Seen, spied
@@ -231,7 +232,8 @@ def cache(tried: Tried) -> str:
     found = parameters(tried.bound.place.thing)
     absent = {p.name: None for p in found if p.default is None and "memory" in meanings(p.name, INPUTS)}
     itself = len(tried.asked.inputs) == 1 or (absent and set(tried.asked.inputs) <= set(THREE))
-    if tried.bound.draft.component == "language_model":  # one that may be left out is asked by kept_state.of_ids
+    embeds = "handed(" in tried.bound.draft.body or tried.bound.draft.component == "language_model"
+    if embeds:  # one that may be left out is asked by kept_state.of_ids
         return "" if tried.argument.default is None else UNTRIED
     if x.ndim != 3 or not (itself or set(tried.asked.inputs) == set(THREE)):
         return UNTRIED
@@ -247,9 +249,15 @@ def _continued(tried: Tried, x: Tensor, absent: Mapping[str, None]) -> str:
     returned = continued(lambda part, kept: _last(tried, part, kept, more), x)
     if returned != UNTRIED or COMPONENTS[tried.bound.draft.component].stacked:  # below, tokens see those behind them
         return returned
-    objects = kept_objects(tried.argument.annotation, tried.bound.place.module)
-    words = (continued_in_place(lambda part, kept: _last(tried, part, kept, more, True), x, one) for one in objects)
-    return next((told for told in words if told != UNTRIED), UNTRIED)
+    place = tried.bound.place
+    objects = kept_objects(tried.argument.annotation, place.module, tried.asked.config, len(x))
+    begins = starts(place.thing)
+    words = (
+        continued_in_place(lambda part, kept, at: _last(tried, part, kept, {**more, **begins(at)}, True), x, one)
+        for one in objects
+    )
+    found = [told for told in words if told != UNTRIED]
+    return "" if "" in found else next(iter(found), UNTRIED)  # of sizes that are guessed some do not fit
 
 
 def _keeps_a_memory(tried: Tried) -> bool:

@@ -63,8 +63,12 @@ def helps(candidate: Candidate, user: Bound, found: list[Candidate]) -> bool:
 def is_part(b: Bound, user: Bound, uses: Collection[str]) -> bool:
     """Return whether something is handed to the constructor of what equals the textbook with it.
 
-    Attention that projects no output is a part of what does: as such it is judged.
+    Attention that projects no output is a part of what does: as such it is judged. So is what makes the angles that
+    attention, or a layer, is handed in its calls, whatever that is then.
     """
+    makes = kind_of(b.draft.component) == POSITIONS and f"=theirs.{b.place.name}(" in user.draft.body.replace("=(", "=")
+    if makes and kind_of(user.draft.component) != POSITIONS:
+        return True
     if user.certified != "reference":
         return False
     if b.draft.component == "multi_head_attention":

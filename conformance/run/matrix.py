@@ -36,6 +36,9 @@ from attnconf.spec.nearest import hint
 REPORT = Path(str(attnconf.reports.__file__)).parent / "kill-matrix.md"
 
 
+AT_ONCE = 100  # mutants that are judged until what is known is written: a run that is cut off goes on from there
+
+
 def compute(kept: Mapping[tuple[str, str], Row]) -> tuple[Row, ...]:
     """Return the rows of the reference, of every mutant and of every equivalent, on every component.
 
@@ -47,7 +50,13 @@ def compute(kept: Mapping[tuple[str, str], Row]) -> tuple[Row, ...]:
         of_each[name][name, component] = row
     told = [of_each[REFERENCE] | of_each[name] for name in names]
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=prepare) as pool:
-        return tuple(row for rows in pool.map(rows_of, names, told, chunksize=4) for row in rows)
+        rows: list[Row] = []
+        for judged, found in enumerate(pool.map(rows_of, names, told, chunksize=4), 1):
+            rows += found
+            if judged % AT_ONCE == 0:
+                later = [row for (name, _), row in kept.items() if name in names[judged:]]
+                write_text(kept_rows.KEPT, kept_rows.write([*rows, *later]))
+        return tuple(rows)
 
 
 def prepare() -> None:

@@ -54,7 +54,8 @@ def compute(kept: Mapping[tuple[str, str], Row]) -> tuple[Row, ...]:
         for judged, found in enumerate(pool.map(rows_of, names, told, chunksize=4), 1):
             rows += found
             if judged % AT_ONCE == 0:
-                later = [row for (name, _), row in kept.items() if name in names[judged:]]
+                left = set(names[judged:])
+                later = [row for (name, _), row in kept.items() if name in left]
                 write_text(kept_rows.KEPT, kept_rows.write([*rows, *later]))
         return tuple(rows)
 

@@ -28,11 +28,13 @@ MAKES = r"init|make|create|new|param|weight|build"
 GENERATOR = ("torch.Generator()",)
 RANDOM = {GENERATORS: GENERATOR, SEEDS: ("0",)}
 ALWAYS = {"query", "key", "value", "x", "memory", "mask"}
-# Shapes of a projection's weight, and of the output's.
+WIDTH = "config.num_heads * config.head_dim"
+# Shapes of a projection's weight, with room for how many lie in one, and of the output's: W x, x W, and by heads.
 SHAPES: Sequence[tuple[str, str]] = (
-    ("config.num_heads * config.head_dim, config.embed_dim", "config.embed_dim, config.num_heads * config.head_dim"),
-    ("config.num_heads, config.embed_dim, config.head_dim", "config.num_heads, config.head_dim, config.embed_dim"),
-    ("config.embed_dim, config.num_heads, config.head_dim", "config.num_heads, config.head_dim, config.embed_dim"),
+    (f"{{}}{WIDTH}, config.embed_dim", f"config.embed_dim, {WIDTH}"),
+    (f"config.embed_dim, {{}}{WIDTH}", f"{WIDTH}, config.embed_dim"),
+    ("{}config.num_heads, config.embed_dim, config.head_dim", "config.num_heads, config.head_dim, config.embed_dim"),
+    ("{}config.embed_dim, config.num_heads, config.head_dim", "config.num_heads, config.head_dim, config.embed_dim"),
 )
 PARTS = {"qkv": 3, "kv": 2}
 SMALL = 0.01  # a default below is an ε, whatever it is called
@@ -166,7 +168,7 @@ def _fixed(thing: FunctionType, table: Meanings, inputs: Collection[str] = ()) -
     found, behind = {}, _behind(thing, inputs=1)
     for p in parameters(thing):
         known = [m for m in meanings(p.name, SIZES) if m in table and m not in ("config", "causal", "dropout")]
-        heads = "heads" in known and p.name in behind  # h are no hidden states there
+        heads = "heads" in known and (p.name in behind or type(p.default) is int)  # h are no hidden states there
         taken = (ALWAYS & set(meanings(p.name, INPUTS)) and not heads) or p.name in _together(thing)
         wanted = p.default is p.empty or (known[:1] == ["heads"] and type(p.default) is int)  # theirs does not fit ours
         if wanted and known and not taken and not _fits(p.name, inputs):
@@ -203,8 +205,8 @@ def _behind(thing: FunctionType, inputs: int = 0) -> list[str]:
 def _shape(name: str, inner: str, out: str) -> str:
     role = role_of(name) or ""
     if re.search(r"(^|_)b(ias)?(_|\d|$)|^b[qkvo]|bias", name.lower()):
-        return "config.embed_dim" if role == "out" else f"{PARTS.get(role, 1)} * config.num_heads * config.head_dim"
-    return out if role == "out" else f"{PARTS[role]} * {inner}" if role in PARTS else inner
+        return "config.embed_dim" if role == "out" else f"{PARTS.get(role, 1)} * {WIDTH}"
+    return out if role == "out" else inner.format(f"{PARTS[role]} * " if role in PARTS else "")
 
 
 def _made(place: Place, table: Meanings, known: frozenset[str]) -> Iterator[Construction]:

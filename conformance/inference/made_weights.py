@@ -24,6 +24,7 @@ from attnconf.conformance.inference.handed_configurations import Handed, handed
 from attnconf.conformance.inference.naming import roles_of
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.source.source_text import code_reached
 
 Shapes = Mapping[str, tuple[int, ...]]
 RANDOM: tuple[tuple[str, tuple[str, ...]], ...] = ((GENERATORS, ("torch.Generator()", "0")), (SEEDS, ("0",)))
@@ -114,8 +115,7 @@ def _maker(place: Place, table: Meanings, name: str, weights: str) -> Maker | No
     configuration = handed([thing, place.thing], weights, place.module, table)
     takes = configuration.names.get(thing.__name__, "") if configuration else ""
     given = [p for p in parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name != takes]
-    random = _random(given)
-    sizes = []
+    random, sizes = _random(given, code_reached(thing)), []
     for p in given:
         whole = type(p.default) is int and p.default > 1
         if p.name in random or not (p.default is p.empty or whole or (p.default is None and _is_size(p.name, table))):
@@ -132,9 +132,13 @@ def _is_size(name: str, table: Meanings) -> bool:
     return any(m in table and m in USUAL for m in meanings(name))
 
 
-def _random(given: Sequence[inspect.Parameter]) -> dict[str, tuple[str, ...]]:
-    """Return what the parameters get that randomness comes from: one letter is it only where nothing else is."""
-    found: dict[str, tuple[str, ...]] = {}
+def _random(given: Sequence[inspect.Parameter], code: str) -> dict[str, tuple[str, ...]]:
+    """Return what the parameters get that randomness comes from: one letter is it only where nothing else is.
+
+    Whatever is handed on as a generator is one, and may be left out where it has a default.
+    """
+    found = {p.name: RANDOM[0][1] for p in given if re.search(rf"\bgenerator *= *{p.name}\b", code)}
+    given = [p for p in given if p.name not in found]
     for p in sorted(given, key=lambda p: len(p.name) == 1):
         texts = next((texts for pattern, texts in RANDOM if re.fullmatch(pattern, p.name.lower())), ())
         if texts and p.default is p.empty and not (len(p.name) == 1 and (found or p.name.isupper())):

@@ -57,7 +57,7 @@ def role_of(name: str) -> str | None:
     spaced = re.sub(r"([a-z])([A-Z])", r"\1_\2", name)
     words = [w for w in re.split(r"[._\d]+", spaced.lower()) if w]
     telling = [w for w in words if w not in FILLERS]
-    layer = "".join(w for w in words if w not in ("weight", "bias"))
+    layer = "".join(w for w in words if w not in ("weight", "bias", "w", "b"))
     for candidate in ("".join(telling), "".join(words), layer, *reversed(telling)):
         for role, known in WORDS.items():
             if candidate in known:

@@ -163,7 +163,8 @@ def _configuration(made: Construction) -> str:
 def _calls(called: str, maker: Any, inputs: Mapping[str, Input]) -> Iterator[str]:
     """Yield calls of a function that makes tables, or of what a class that makes them builds."""
     if isinstance(maker, FunctionType):
-        yield from (f"{called}({way.text})" for way in fillings(arguments_of(maker), inputs))
+        ways = fillings(arguments_of(maker), inputs)
+        yield from (f"{called}({way.text})" for way in ways if not {"length", "positions"} <= way.roles)
         return
     for built in islice(fillings(constructor_parameters(maker), inputs), FEW):
         for way in islice(fillings(parameters(maker), inputs), FEW):

@@ -91,9 +91,15 @@ def one_plus_here(part: str, kind: str, config: Any, qk_norm: str) -> bool:
     return kind == "weight" and (own or (qk_norm == "rms" and part in ("q_norm", "k_norm")))
 
 
+def head_width(weights: Weights, config: Any) -> int:
+    """Return how wide a head is: as the projection of queries makes it, which need not be its share of the model."""
+    rows = (len(w) for name, w in weights.items() if f".{name}".endswith(".q.weight"))
+    return int(next(rows, config.embed_dim) // config.num_heads)
+
+
 def layer_weights(weights: Weights, config: Any, choice: Choice) -> dict[str, Tensor]:
     """Translate the weights of layers in the declared conventions into weights for the reference's layers."""
-    width = config.embed_dim // config.num_heads
+    width = head_width(weights, config)
     query = math.sqrt(width) if choice("attention-scale") == "none" else 1.0
     qk_norm = getattr(config, "qk_norm", "none")
     scaled = "q" if qk_norm == "none" else "q_norm"  # which a norm would undo of its projection

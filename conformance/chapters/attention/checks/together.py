@@ -47,13 +47,17 @@ def outputs_and_gradients_are_those_of_the_formula(subject: Subject, case: Case)
         yield close(reply.grads[name], grad, f"gradient of {name}", unit=unit, **bound)
 
 
-def of_angles(subject: Subject, case: Case) -> dict[str, Any]:
-    """Return the bound of numbers behind a rotation, whose angles may be those of float32; none without one."""
+def of_angles(subject: Subject, case: Case, scores: float = 1.0) -> dict[str, Any]:
+    """Return the bound of numbers behind a rotation, whose angles may be those of float32; none without one.
+
+    ``scores``: how large they are. A score is off by that much for each radian.
+    """
     if subject.choice("positions-inside") != "rotary":
         return {}
     last = max(case.L, case.S) - 1
     source = f"1e-6·max|want|, and angles of float32 up to {last} (ROPE-LONG-1)"
-    return {"bound": SEMANTIC + ANGLE * last, "source": source}
+    source += f" in scores of {scores:g}" if scores > 1 else ""
+    return {"bound": SEMANTIC + ANGLE * last * scores, "source": source}
 
 
 @requirement("ATT-PREC-2", stimuli.DISTINCT)

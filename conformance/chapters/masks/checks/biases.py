@@ -5,6 +5,7 @@ from torch import Tensor
 
 from attnconf.conformance.chapters.attention import stimuli as of_attention
 from attnconf.conformance.chapters.attention.checks.scores import log_odds, read_weights
+from attnconf.conformance.chapters.attention.checks.together import of_angles
 from attnconf.conformance.chapters.masks.checks.shared import Evidence
 from attnconf.conformance.chapters.masks.stimuli import keeping, low_scores, lower_shapes, poisoned, whole
 from attnconf.conformance.engine import evidence
@@ -12,6 +13,8 @@ from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import close
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
+
+LOW = 200  # minus the scores beside which a finite bias hides nothing
 
 
 def moved_odds(subject: Subject, case: Case, bias: Tensor) -> Tensor:
@@ -46,11 +49,13 @@ def a_bias_of_minus_infinity_hides(subject: Subject, case: Case) -> Evidence:
     k, v = poisoned(case.k, keep, 100), poisoned(case.v, keep, 1e8)
     want = subject.attend(case.q, case.k[:, :, keep], case.v[:, :, keep]).out
     got = subject.attend(case.q, k, v, attn_bias=bias).out
-    yield close(got, want, "out with ±100 in keys under a bias of -inf, against the same without them,")
-    q, k = low_scores(case, keep, 200)
+    what = "out with ±100 in keys under a bias of -inf, against the same without them,"
+    yield close(got, want, what, **of_angles(subject, case))  # those behind a hidden key move up
+    q, k = low_scores(case, keep, LOW)
     want = subject.attend(q, k[:, :, keep], case.v[:, :, keep]).out
     got = subject.attend(q, k, case.v, attn_bias=bias).out
-    yield close(got, want, "out under a bias of -inf, all other scores -200, against the same without the hidden keys,")
+    what = f"out under a bias of -inf, all other scores -{LOW}, against the same without the hidden keys,"
+    yield close(got, want, what, **of_angles(subject, case, LOW))
 
 
 @requirement("MASK-BIAS-3", of_attention.SMALL)

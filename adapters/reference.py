@@ -315,8 +315,8 @@ def entries_of_encoders(config):
         return {}
     inside = {
         name: getattr(config, name)
-        for name in ("num_kv_heads", "rotary_dim", "qk_norm", "qk_norm_over", "qk_norm_place")
-    }
+        for name in ("num_kv_heads", "rotary_dim", "qk_norm", "qk_norm_over", "qk_norm_place", "window")
+    } | {"scale": config.score_scale, "softcap": config.score_cap}
     besides = {name: getattr(config, name) for name in ("rotary", "placement", "branch_scale")}
     return {**besides, "attention": Member(**inside)}
 

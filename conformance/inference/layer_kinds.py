@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Set
 from typing import Any
 
+from attnconf.conformance.inference.angle_names import is_table
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.configurations import entry_texts
 from attnconf.conformance.inference.function_forms import taken, takes_together
@@ -80,10 +81,12 @@ def _translates(thing: Any) -> bool:
 
 
 def inputs_of(thing: Any) -> int:
-    """Return how many tensors a call takes that are no masks and no options."""
+    """Return how many tensors a call takes that are no masks, no tables of angles and no options."""
     found, apart = 0, taken(thing)
     for p in parameters(thing):
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) or p.default is not p.empty or p.name in apart:
+            continue
+        if is_table(p.name):
             continue
         means = set(meanings(p.name, INPUTS))
         found += "x" in means or not means & {"mask", "lengths", "want_weights", "causal", "average"}

@@ -74,6 +74,7 @@ class LayerText(Hypothesis):
     whole: bool = True  # of a model: its embeddings are those that the contract has
     refusals: tuple[tuple[str, str], ...] = ()  # (condition, what is not there)
     left_alone: tuple[str, ...] = ()  # options that are not asked for, in words
+    untried: tuple[str, ...] = ()  # options that nothing is known of, in words: open ends
     padded: bool = False  # id 0 is its padding: ours are those after it
     doubt: str = ""  # why equality with the textbook is not all that would have to be known
     declares: Mapping[str, str] = field(default_factory=dict)

@@ -34,7 +34,8 @@ def inside(subject: Subject, case: Case) -> dict[str, Any]:
 
 def entries_of_encoders(config: Any) -> dict[str, Any]:
     """Return what the reference's style has for the layers of an encoder, and not for those of a decoder."""
-    parts = {name: getattr(config, name) for name in ("num_kv_heads", "rotary_dim", *ENTRIES.values())}
+    parts = {name: getattr(config, name) for name in ("num_kv_heads", "rotary_dim", "window", *ENTRIES.values())}
+    parts |= {"scale": config.score_scale, "softcap": config.score_cap}
     besides = {name: getattr(config, name) for name in ("rotary", "placement", "branch_scale")}
     return {**besides, "attention": Member(**parts)}
 

@@ -41,32 +41,6 @@ def turned(x):
     return torch.cat((one * angle.cos() - two * angle.sin(), two * angle.cos() + one * angle.sin()), -1)
 
 
-class LocalAttention(nn.Module):
-    def __init__(self, spec):
-        super().__init__()
-        self.spec, size = spec, spec["width"] // spec["heads"]
-        self.size, self.scale = size, (spec["query_pre_attn_scalar"] or size) ** -0.5
-        self.wq = nn.Linear(spec["width"], spec["heads"] * size, bias=False)
-        self.wkv = nn.Linear(spec["width"], 2 * spec["kv_heads"] * size, bias=False)
-        self.wo = nn.Linear(spec["heads"] * size, spec["width"], bias=False)
-
-    def visible(self, length, device):
-        back = torch.arange(length, device=device)[:, None] - torch.arange(length, device=device)
-        seen = back >= 0
-        return seen if self.spec["window"] is None else seen & (back < self.spec["window"])
-
-    def forward(self, x):
-        batch, length, _ = x.shape
-        k, v = self.wkv(x).chunk(2, dim=-1)
-        q, k, v = (y.view(batch, length, -1, self.size).transpose(1, 2) for y in (self.wq(x), k, v))
-        q, k = turned(q), turned(k)
-        k, v = (y.repeat_interleave(q.shape[1] // y.shape[1], dim=1) for y in (k, v))
-        scores = (self.scale * q @ k.mT).masked_fill(~self.visible(length, x.device), -math.inf)
-        if (cap := self.spec["attn_logit_cap"]) is not None:
-            scores = cap * torch.tanh(scores / cap)
-        return self.wo((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
-
-
 class GatedMlp(nn.Module):
     def __init__(self, width, hidden):
         super().__init__()
@@ -80,10 +54,31 @@ class GatedMlp(nn.Module):
 class LocalBlock(nn.Module):
     def __init__(self, spec):
         super().__init__()
-        spec = settled(**spec)
-        self.attn, self.mlp = LocalAttention(spec), GatedMlp(spec["width"], spec["hidden"])
+        self.spec = spec = settled(**spec)
+        self.size = size = spec["width"] // spec["heads"]
+        self.scale = (spec["query_pre_attn_scalar"] or size) ** -0.5
+        self.wq = nn.Linear(spec["width"], spec["heads"] * size, bias=False)
+        self.wkv = nn.Linear(spec["width"], 2 * spec["kv_heads"] * size, bias=False)
+        self.wo = nn.Linear(spec["heads"] * size, spec["width"], bias=False)
+        self.mlp = GatedMlp(spec["width"], spec["hidden"])
         self.norms = nn.ModuleList(RootMeanSquare(spec["width"], spec["eps"]) for _ in range(4))
 
+    def visible(self, length, device):
+        back = torch.arange(length, device=device)[:, None] - torch.arange(length, device=device)
+        seen = back >= 0
+        return seen if self.spec["window"] is None else seen & (back < self.spec["window"])
+
+    def attend(self, x):
+        batch, length, _ = x.shape
+        k, v = self.wkv(x).chunk(2, dim=-1)
+        q, k, v = (y.view(batch, length, -1, self.size).transpose(1, 2) for y in (self.wq(x), k, v))
+        q, k = turned(q), turned(k)
+        k, v = (y.repeat_interleave(q.shape[1] // y.shape[1], dim=1) for y in (k, v))
+        scores = (self.scale * q @ k.mT).masked_fill(~self.visible(length, x.device), -math.inf)
+        if (cap := self.spec["attn_logit_cap"]) is not None:
+            scores = cap * torch.tanh(scores / cap)
+        return self.wo((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+
     def forward(self, x):
-        x = x + self.norms[1](self.attn(self.norms[0](x)))
+        x = x + self.norms[1](self.attend(self.norms[0](x)))
         return x + self.norms[3](self.mlp(self.norms[2](x)))

@@ -49,6 +49,7 @@ declares = {
     "causal-alignment": "top-left",
     "returned-weights": "per-head",
     "kv-heads": "grouped",
+    "head-dim": "given",
     "score-scale": "given",
     "score-cap": "given",
     "window": "given",

@@ -93,7 +93,7 @@ def one_plus_here(part: str, kind: str, config: Any, qk_norm: str) -> bool:
 
 def layer_weights(weights: Weights, config: Any, choice: Choice) -> dict[str, Tensor]:
     """Translate the weights of layers in the declared conventions into weights for the reference's layers."""
-    width = config.embed_dim // config.num_heads
+    width = getattr(config, "head_dim", None) or config.embed_dim // config.num_heads
     unscaled = choice("attention-scale") == "none" and getattr(config, "score_scale", None) is None
     query = math.sqrt(width) if unscaled else 1.0
     qk_norm = getattr(config, "qk_norm", "none")

@@ -9,7 +9,7 @@ from attnconf.conformance.chapters.encoder import stimuli
 from attnconf.conformance.chapters.encoder.stimuli import Evidence, as_configured, is_stack, parts, trailing, whole
 from attnconf.conformance.chapters.shared import layers as blocks
 from attnconf.conformance.chapters.shared.layers import masked_if_taken, run
-from attnconf.conformance.chapters.shared.members import repeated, sharing
+from attnconf.conformance.chapters.shared.members import repeated, sharing, widened
 from attnconf.conformance.chapters.shared.placements import best_known
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import SINGLE, SINGLE_SOURCE, close
@@ -56,6 +56,12 @@ def a_part_of_each_head_turns_as_the_formula_says(subject: Subject, case: Case) 
     for part in range(2, case.head_width + 1, 2):
         turned = block.with_config(rotary=True, rotary_dim=part)
         yield as_configured(subject, case, turned, f"{part} of {case.head_width} features turned")
+
+
+@requirement("ENC-HEAD-1", stimuli.ONE)
+def heads_of_another_width_give_what_the_formula_gives(subject: Subject, case: Case) -> Evidence:
+    block = widened(whole(subject, case, best_known(subject)[-1]))
+    yield as_configured(subject, case, block, f"heads of {block.config.head_dim} features in {case.width}")
 
 
 @requirement("ENC-SCORE-1", stimuli.ONE)

@@ -22,6 +22,25 @@ def scoring(change):
     return attention
 
 
+def by_the_share_of_the_model(x, weights, style, mask):
+    """Attend with scores over √(E/H), whatever the width of a head."""
+    share = x.shape[-1] // style.num_heads
+    wide = len(weights["attn.q.weight"]) != x.shape[-1]
+    if not wide or style.attention.scale is not None:
+        return attend(x, weights, style, mask)
+    member = replace(style.attention, scale=share**-0.5)
+    return attend(x, weights, replace(style, attention=member), mask)
+
+
+share_of_model = Mutant(
+    "ENC-head-scale-of-share",
+    story="scores are divided by √(E/H) where heads have a width of their own",
+    breaks={"ENC-HEAD-1"},
+    hint="head_dim ** -0.5: the width of the queries that are multiplied",
+    replace={encoder.self_attention: by_the_share_of_the_model},
+)
+
+
 def scaled_by(change):
     return scoring(lambda m, width: m if m.scale is None else replace(m, scale=change(m.scale, width)))
 

@@ -332,13 +332,14 @@ class EncoderLayerConfig:
     of what attention and feed-forward give; with "parallel" there is no ``norm2``.
 
     What attention has besides is as in multi-head attention, and asked only of what declares it: ``num_kv_heads`` where
-    ``kv-heads`` is declared, and norms of queries and keys, with ``eps``, where ``qk-norm`` is.
+    ``kv-heads`` is declared, norms of queries and keys, with ``eps``, where ``qk-norm`` is, and ``head_dim``,
+    ``score_scale``, ``score_cap`` and ``window`` where ``head-dim``, ``score-scale``, ``score-cap`` and ``window`` are.
     So it is of factors on what the sublayers add, ``scale1.weight`` and ``scale2.weight``, where ``branch-scale`` is:
     (embed_dim,) each with "vector", (1,) with "scalar"; with "one-scalar" there is ``scale1.weight`` alone.
     """
 
     embed_dim: int
-    num_heads: int  # each embed_dim / num_heads wide
+    num_heads: int  # each embed_dim / num_heads wide, or head_dim
     hidden_dim: int
     norm_first: bool = False  # x + f(norm(x)); else norm(x + f(x))
     norm: str = "layer"  # or rms
@@ -359,6 +360,10 @@ class EncoderLayerConfig:
     qk_norm: str = "none"  # none, rms, layer: what qk-norm declares
     qk_norm_over: str = "head"  # each head by itself, or the width of all heads together
     qk_norm_place: str = "before"  # the rotation, or after it
+    head_dim: int | None = None  # the width of a head; None: embed_dim / num_heads
+    score_scale: float | None = None  # what q·k is multiplied by; None: 1/√head_dim
+    score_cap: float | None = None  # c: a score s becomes c·tanh(s/c), before masks
+    window: tuple[int | None, int | None] | None = None  # keys seen before and after the query's own; None: no end
     branch_scale: str = "none"  # none, vector, scalar, one-scalar: learned factors on what sublayers add
 
 
@@ -586,6 +591,7 @@ _IN_LAYERS = _offers(  # the hidden width is as free as that of values
     "no-places placed-norms norms-behind side-by-side in-sequence two-norms"
 )
 _MEMBER_IN_LAYERS = _offers("kv-heads rotary-part qk-norm branch-scale")
+_SCORES = ("head-dim", "score-scale", "score-cap", "window")  # of layers and stacks, and not asked of a language model
 _TOKENS = _offers("words word-tokens characters whole-tokens byte-pairs")
 _MASKS = (
     "fully-masked-row", "causal-alignment", "returned-weights", "value-width", "head-width", "mask", "masks",
@@ -706,11 +712,11 @@ COMPONENTS: dict[str, Component] = {
     ),
     "encoder_layer": Component(
         EncoderLayerConfig, _LAYER, made_of=("multi_head_attention", "feed_forward", "layer_norm", "rms_norm"),
-        conventions=_ENCODERS, offers=_IN_LAYERS | _MEMBER_IN_LAYERS | {"layer"}, attends=_SELF,
+        conventions=(*_ENCODERS, *_SCORES), offers=_IN_LAYERS | _MEMBER_IN_LAYERS | {"layer", *_SCORES}, attends=_SELF,
     ),
     "encoder": Component(
-        EncoderConfig, _LAYER, made_of=("encoder_layer",), conventions=(*_ENCODERS, "final-norm"),
-        offers=_IN_LAYERS | _MEMBER_IN_LAYERS | {"stack"}, attends=_SELF,
+        EncoderConfig, _LAYER, made_of=("encoder_layer",), conventions=(*_ENCODERS, *_SCORES, "final-norm"),
+        offers=_IN_LAYERS | _MEMBER_IN_LAYERS | {"stack", *_SCORES}, attends=_SELF,
     ),
     "decoder_layer": Component(
         DecoderLayerConfig, _DECODER, made_of=("multi_head_attention", "feed_forward", "layer_norm", "rms_norm"),
@@ -779,6 +785,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "dropout-place": ("weights", "output", "both"),  # what is dropped in training; output: of heads, or projected
     # -- the family of attention: what is asked of those that declare it, and of no other
     "kv-heads": ("same", "grouped", "one"),  # grouped: any divisor of the heads, 1 as well; one: always 1
+    "head-dim": ("derived", "given"),  # of layers: embed_dim / num_heads, or what config.head_dim says
     "score-scale": ("fixed", "given"),  # of multi-head attention: 1/√head_dim, or what config.scale says
     "score-cap": ("none", "given"),  # given: config.softcap
     "window": ("none", "given"),  # given: config.window

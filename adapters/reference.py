@@ -49,6 +49,7 @@ declares = {
     "causal-alignment": "top-left",
     "returned-weights": "per-head",
     "kv-heads": "grouped",
+    "head-dim": "given",
     "score-scale": "given",
     "score-cap": "given",
     "window": "given",
@@ -315,8 +316,8 @@ def entries_of_encoders(config):
         return {}
     inside = {
         name: getattr(config, name)
-        for name in ("num_kv_heads", "rotary_dim", "qk_norm", "qk_norm_over", "qk_norm_place")
-    }
+        for name in ("num_kv_heads", "rotary_dim", "qk_norm", "qk_norm_over", "qk_norm_place", "window")
+    } | {"scale": config.score_scale, "softcap": config.score_cap}
     besides = {name: getattr(config, name) for name in ("rotary", "placement", "branch_scale")}
     return {**besides, "attention": Member(**inside)}
 

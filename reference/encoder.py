@@ -81,7 +81,8 @@ def self_attention(x: Tensor, weights: Weights, style: Style, mask: Tensor | Non
 
     Dropout is applied twice: to the attention weights, and to what comes out.
 
-    Requirements: ENC-REACH-1, ENC-PERM-1, ENC-DROP-2, ENC-GROUP-1, ENC-QK-1, ENC-QK-2.
+    Requirements: ENC-REACH-1, ENC-PERM-1, ENC-DROP-2, ENC-GROUP-1, ENC-QK-1, ENC-QK-2, ENC-HEAD-1,
+    ENC-SCORE-1, ENC-CAP-1, ENC-WINDOW-1.
     Source: Vaswani et al. 2017, arXiv:1706.03762v7, sections 3.2.3 and 5.4; of the rotation, spec/rotary.md; of shared
     heads and norms of queries and keys, spec/attention_family.md.
     """

@@ -54,7 +54,9 @@ _LACKING_TOO: dict[str, tuple[str, tuple[str, ...]]] = {
 }  # likewise, for another reason
 
 # What a subject offers only where it declares another choice than the first of the convention of that name.
-_DECLARED = frozenset({"kv-heads", "score-scale", "score-cap", "window", "rotary-part", "head-bias", "logit-cap"})
+_DECLARED = frozenset(
+    {"kv-heads", "head-dim", "score-scale", "score-cap", "window", "rotary-part", "head-bias", "logit-cap"}
+)
 
 # What a member of the attention family has inside: need -> (convention, choices that have it).
 _INSIDE: dict[str, tuple[str, tuple[str, ...]]] = {

@@ -45,6 +45,7 @@ from attnconf.conformance.inference.function_forms import functional
 from attnconf.conformance.inference.initial_values import without_initial
 from attnconf.conformance.inference.layer_forms import about_memory, layer_forms
 from attnconf.conformance.inference.layer_kinds import TABLES
+from attnconf.conformance.inference.layer_options import with_options_off
 from attnconf.conformance.inference.layer_parts import ROWS, layer_parts, layered, with_single
 from attnconf.conformance.inference.layer_probe import Probe
 from attnconf.conformance.inference.layer_requests import FIRST, request
@@ -111,7 +112,8 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
     functions = isinstance(place.thing, FunctionType)
     every = functional(place, table) if functions else chain(sized(place, table, parts), by_name)
     ran = [claims_batch(place.thing)]
-    for made in and_each_sequence(every, lambda: any(ran)):
+    quiet = (one for made in every for one in _with_options_off(place, made, table))
+    for made in and_each_sequence(quiet, lambda: any(ran)):
         if place.component == language_models.COMPONENT and not ran[1:] and language_models.gives_none(attempts):
             return
         try:
@@ -142,6 +144,19 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
                 ran.append(True)
                 called.append(form)
                 yield hypothesis
+
+
+def _with_options_off(place: Place, made: Construction, table: Meanings) -> Iterator[Construction]:
+    """Yield a construction with the options of its attention off, where it has any, and as it is."""
+    if "score-cap" not in COMPONENTS[place.component].conventions:
+        yield made
+        return
+    try:
+        made, _ = _written_out(place, made, table)
+    except Failed:
+        yield made
+        return
+    yield from with_options_off(place, made)
 
 
 def _called_how(made: Construction, form: Any) -> str:

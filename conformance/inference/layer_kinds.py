@@ -83,7 +83,7 @@ def _translates(thing: Any) -> bool:
 
 
 def inputs_of(thing: Any) -> int:
-    """Return how many tensors a call takes that are no masks and no options."""
+    """Return how many tensors a call takes that are no masks, no tables of angles and no options."""
     found, apart = 0, taken(thing)
     for p in parameters(thing):
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) or p.default is not p.empty or p.name in apart:

@@ -7,12 +7,13 @@ from math import prod
 
 from torch import Tensor, nn
 
-from attnconf.conformance.chapters.shared.members import sharing
+from attnconf.conformance.chapters.shared.members import sharing, widened
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.family import FEWER, GROUPED, KEPT, OF_KEYS
+from attnconf.conformance.inference.layer_options import with_options
 from attnconf.conformance.inference.layer_requests import SHARED, block_of
-from attnconf.conformance.inference.layer_text import LayerText
+from attnconf.conformance.inference.layer_text import HEAD, WIDE, LayerText
 from attnconf.conformance.inference.layer_units import Widths
 from attnconf.conformance.inference.trial import Certificate, why
 from attnconf.conformance.inference.vocabulary import meanings, snake
@@ -105,6 +106,49 @@ def _norms_of(part: str, real: Mapping[str, Tensor], order: Sequence[str], w: Wi
             yield tuple(beside)
         elif not alone and _GAIN_OF[part].fullmatch(snake(last)) and bool((real[name] == real[name][0]).all()):
             yield (name,)
+
+
+# -- what may be asked for besides
+
+
+def with_members(place: Place, text: LayerText) -> LayerText:
+    """Return the text with what its attention may be asked for besides."""
+    return with_wide_heads(place, with_shared_heads(place, with_options(place, text)))
+
+
+# -- heads of another width
+
+
+def with_wide_heads(place: Place, text: LayerText) -> LayerText:
+    """Return the text with heads of a width of their own, where an argument or entry says how wide they are.
+
+    What comes of it is judged where it is known; else it stays an open end.
+    """
+    name = next((n for n in re.findall(rf"""\b(\w+)["']?(?:=|: ?){re.escape(HEAD)}""", text.made.text)
+                 if "head_dim" in meanings(n)), "")  # fmt: skip
+    if not name or "head_dim" not in {entry.name for entry in fields(text.known.config)} or text.known.reads_ids:
+        return text
+    told = rf"""(\b{name}["']?(?:=|: ?)){re.escape(HEAD)}"""
+    made = replace(text.made, text=re.sub(told, rf"\1{WIDE}", text.made.text))
+    stacks = (replace(stack, entries=_of_wide_heads(stack.entries)) for stack in text.stacks)
+    one = text.but(made=made, declares={**text.declares, "head-dim": "given"}, entries=_of_wide_heads(text.entries),
+                   stacks=tuple(stacks))  # fmt: skip
+    causal = text.declares.get("causality") == "always"
+    block = widened(block_of(text.component, text.declares, SHARED, (2, 2)))
+    block = block.with_config(causal=True) if causal else block
+    certificate = Certificate(text.component, [block.asked()])
+    given = certificate.replies(one.implementation(place))
+    if certificate.agrees(given, one.conventions()) or certificate.mistake(given, one.conventions()) is not None:
+        return one
+    failure = next((each for each in given if isinstance(each, Failure)), None)
+    words = (
+        f"was not tried with another width: {why(failure)}" if failure else "does what is not known with another width"
+    )
+    return text.but(untried=(*text.untried, f"the argument `{name}` {words}"))
+
+
+def _of_wide_heads(entries: Sequence[str]) -> tuple[str, ...]:
+    return tuple(entry.replace(HEAD, f"({WIDE})") for entry in entries)
 
 
 # -- fewer heads of keys and values

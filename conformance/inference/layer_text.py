@@ -21,6 +21,7 @@ WORDS = {
     "target_mask": "padding of the targets",
 }
 HEAD = "config.embed_dim // config.num_heads"  # the width of a head
+WIDE = f"config.head_dim or {HEAD}"
 # What an argument for masks gets that makes a layer causal, whatever it holds: the causal mask; one that hides nothing.
 _SQUARE = "torch.{}(x.shape[1], x.shape[1], dtype=x.dtype, device=x.device){} if config.causal else None"
 SWITCHES = {"causal mask": _SQUARE.format("ones", ".tril().log()"), "any mask": _SQUARE.format("zeros", "")}
@@ -74,6 +75,7 @@ class LayerText(Hypothesis):
     whole: bool = True  # of a model: its embeddings are those that the contract has
     refusals: tuple[tuple[str, str], ...] = ()  # (condition, what is not there)
     left_alone: tuple[str, ...] = ()  # options that are not asked for, in words
+    untried: tuple[str, ...] = ()  # options that nothing is known of, in words: open ends
     padded: bool = False  # id 0 is its padding: ours are those after it
     doubt: str = ""  # why equality with the textbook is not all that would have to be known
     declares: Mapping[str, str] = field(default_factory=dict)
@@ -81,6 +83,11 @@ class LayerText(Hypothesis):
 
     def conventions(self) -> Mapping[str, str]:
         return self.declares
+
+    @property
+    def head(self) -> str:
+        """The width of a head in the text: that which is asked for, where another one may be."""
+        return f"({WIDE})" if self.declares.get("head-dim") == "given" else HEAD
 
     @property
     def norm_first(self) -> bool:
@@ -196,7 +203,9 @@ class LayerText(Hypothesis):
             return f"{given}.transpose(0, 1)" if self.sequence_first else given
         if slot.name in self.masks:
             return _apart(slot.name)
-        if (table := text_of(slot, self.known.inputs[-1 if "source" in self.known.attends else 0], HEAD)) is not None:
+        if (
+            table := text_of(slot, self.known.inputs[-1 if "source" in self.known.attends else 0], self.head)
+        ) is not None:
             return table
         if slot.role == "targets":
             return self.known.inputs[0]

@@ -41,7 +41,7 @@ from attnconf.conformance.inference.layer_finish import (
 from attnconf.conformance.inference.layer_forms import layer_forms
 from attnconf.conformance.inference.layer_hypotheses import hypotheses
 from attnconf.conformance.inference.layer_masks import with_masks
-from attnconf.conformance.inference.layer_members import with_shared_heads
+from attnconf.conformance.inference.layer_members import with_members
 from attnconf.conformance.inference.layer_requests import FIRST, plain_requests, request
 from attnconf.conformance.inference.layer_state import State, uncovered
 from attnconf.conformance.inference.layer_text import LayerText
@@ -239,7 +239,7 @@ def finish(place: Place, trial: Trial[LayerText], certified: str | None) -> Boun
 
 def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str | None) -> Bound:
     """Return the binding of a text that has its masks."""
-    text = with_shared_heads(place, text) if certified == "reference" else text
+    text = with_members(place, text) if certified == "reference" else text
     other = other_order(place, text) if "norm_first" in text.made.given else OtherOrder(False)
     if other.alike:
         text = text.but(declares={**text.declares, "norm-order": "both"})
@@ -260,7 +260,8 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
     broken = (*(words for words in kept if UNTRIED not in words), *_hidden_without_effect(place, text),
               *other.broken, *half_hidden(place, text, asked), *misnamed(place, text, asked.config),
               *over_ids.of_layers(place, text, asked.config))  # fmt: skip
-    open_ends = (*unapplied(place, text, asked.config), *switches(text), *(words for words in kept if UNTRIED in words),
+    open_ends = (*text.untried, *unapplied(place, text, asked.config), *switches(text),
+                 *(words for words in kept if UNTRIED in words),
                  *words_on_loose(place, text.made, asked.config), *unread(place, text),
                  *untied(place, text))  # fmt: skip
     unordered = text.decodes and not any(mask.which == "self" for mask in text.masks.values())

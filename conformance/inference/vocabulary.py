@@ -31,7 +31,9 @@ SIZES: Mapping[str, str] = {
     r"(en|de)coder_?attention_?heads",
     "kv_heads": r"(n|num)_?(kv|key_?value)_?heads?|(kv|key_?value)_?heads?|(n|num)_?heads?_?kv|"
     r"(n|num)_?kv|(n_?)?kv_?h?|h_?kv|kv_?(num_?heads|head_?(num|count))|heads?_?kv|(n|num)_?keys?_?heads?|"
-    r"((n|num)_?)?((query|kv)_?)?groups|g",
+    r"((n|num)_?)?((query|kv)_?)?groups|g|"
+    r"(koepfe|köpfe|tetes|têtes|cabezas|cabeças|cabecas|teste|golov[y]?|glow[y]?|kafa(lar)?)_?kv|"
+    r"kv_?(koepfe|köpfe|tetes|têtes|cabezas|cabeças|cabecas|teste|golov[y]?|glow[y]?|kafa(lar)?)",
     "kv_groups": r"((n|num)_?)?((query|kv|key_?value)_?)?groups|(kv_?)?group_?size|n_?rep|"
     r"(q|queries|heads)_?per_?(kv|key|group)(_?head)?",
     "head_dim": r"head_?dim|d_?k|dk|d_?v|dv|d_?kv|d_?head|dim_?head|head_?size|d_?q|dq|key_?size|size_?per_?head|"
@@ -69,7 +71,7 @@ SIZES: Mapping[str, str] = {
     r"n_?hid|dim_?(inner|ffn|feedforward)|(ff|ffn)_?num_?hiddens|hidden_?layer(_?size)?|expanded_?(dim|size)|hid|n_?ff|"
     r"(ff|ffn|mlp)_?hidden_?(size|dim|units|features)|"
     r"(en|de)coder_?(ffn_?(embed_?)?dim|ffn|ff_?dim)|ff_?inner_?dim|feedforward|n_?hidden|d_?h|ffn|mlp|inner_?size|inner|ff_?d|"
-    r"hidden_?units|innen|inner[ea]?|intern[oa]?|interne|wewn(etrzn[ey]|etrzna)?|ic_?(boyut|genislik)?|oculta|cachee?|nascost[oa]|skryt\w+|yin_?cang",
+    r"hidden_?units|(breite|szerokosc|largeur|larghezza|largura|ancho|boyut|genislik|shirina)_?(mlp|ffn?|ff|innen|intern[oa]?|interne)|innen|inner[ea]?|intern[oa]?|interne|wewn(etrzn[ey]|etrzna)?|ic_?(boyut|genislik)?|oculta|cachee?|nascost[oa]|skryt\w+|yin_?cang",
     "ratio": r"mlp_?ratio|expansion|expansion_?factor|forward_?expansion|ff_?mult|mult|ff_?ratio|ffn_?ratio|multiplier|"
     r"ffn_?mult|mlp_?mult|hidden_?mult(iple|iplier)?|ff_?expansion|expand|mlp_?expansion|widening_?factor|ffn_?expansion|ff_?factor",
     "layers": r"num_?layers?|n_?layers?|depth|n_?blocks?|num_?blocks?|n|layers|blocks|number_?of_?layers|"
@@ -101,7 +103,7 @@ SIZES: Mapping[str, str] = {
     r"activation_?function|non_?lin",
     **{meaning: words for known in appearances().values() for meaning, words in known.words.items()},
     "config": r"cfg|config|args|params|hparams|opt|opts|conf|hp|c|configs|hyperparams|model_?args|settings|"
-    r"configuration",
+    r"configuration|specs?|specification|presets?|konfig(uration)?|configurac[iã]o|configuracion|ustawienia|nastrojki",
 }
 
 # Inputs of a call, by what they may mean.

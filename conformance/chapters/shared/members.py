@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from attnconf.conformance.engine.case import Case
@@ -34,7 +35,8 @@ def inside(subject: Subject, case: Case) -> dict[str, Any]:
 
 def entries_of_encoders(config: Any) -> dict[str, Any]:
     """Return what the reference's style has for the layers of an encoder, and not for those of a decoder."""
-    parts = {name: getattr(config, name) for name in ("num_kv_heads", "rotary_dim", *ENTRIES.values())}
+    parts = {name: getattr(config, name) for name in ("num_kv_heads", "rotary_dim", "window", *ENTRIES.values())}
+    parts |= {"scale": config.score_scale, "softcap": config.score_cap}
     besides = {name: getattr(config, name) for name in ("rotary", "placement", "branch_scale")}
     return {**besides, "attention": Member(**parts)}
 
@@ -62,6 +64,23 @@ def draw_scales(case: Case, config: Any, under: str) -> dict[str, Tensor]:
     ]
     names = [f"{under}scale{i}.weight" for i in range(1, len(sizes) + 1)]
     return {name: 1 + SPREAD * case.draw(name, size) for name, size in zip(names, sizes, strict=True)}
+
+
+# -- heads of another width
+
+
+def widened(block: Call) -> Call:
+    """Return the block with heads of twice the width, whose further features are the others turned round and halved."""
+    width = block.config.embed_dim // block.config.num_heads
+
+    def wide(w: Tensor, axis: int) -> Tensor:
+        heads = w.unflatten(axis, (-1, width))
+        return torch.cat([heads, 0.5 * heads.flip(axis + 1)], dim=axis + 1).flatten(axis, axis + 1)
+
+    rows = {n: 0 for n in block.weights for part in ("q", "k", "v", "q_norm", "k_norm") if f".attn.{part}." in f".{n}"}
+    rows |= {n: 1 for n in block.weights if f".{n}".endswith(".attn.out.weight")}
+    changed = {n: wide(block.weights[n], axis) for n, axis in rows.items()}
+    return block.with_weights(changed).with_config(head_dim=2 * width)
 
 
 # -- shared heads

@@ -100,7 +100,8 @@ def head_width(weights: Weights, config: Any) -> int:
 def layer_weights(weights: Weights, config: Any, choice: Choice) -> dict[str, Tensor]:
     """Translate the weights of layers in the declared conventions into weights for the reference's layers."""
     width = head_width(weights, config)
-    query = math.sqrt(width) if choice("attention-scale") == "none" else 1.0
+    unscaled = choice("attention-scale") == "none" and getattr(config, "score_scale", None) is None
+    query = math.sqrt(width) if unscaled else 1.0
     qk_norm = getattr(config, "qk_norm", "none")
     scaled = "q" if qk_norm == "none" else "q_norm"  # which a norm would undo of its projection
     halves = hasattr(config, "rotary") and choice("rotary-inside") == "half"

@@ -1,4 +1,4 @@
-"""Checks of the chapter spec/encoder.md: shared heads, and norms of queries and keys, within layers."""
+"""Checks of the chapter spec/encoder.md: what attention has besides, within layers."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -6,10 +6,10 @@ from itertools import product
 
 from attnconf.conformance.chapters.attention_family.checks.shared import kinds
 from attnconf.conformance.chapters.encoder import stimuli
-from attnconf.conformance.chapters.encoder.stimuli import Evidence, as_configured, is_stack, parts, whole
+from attnconf.conformance.chapters.encoder.stimuli import Evidence, as_configured, is_stack, parts, trailing, whole
 from attnconf.conformance.chapters.shared import layers as blocks
-from attnconf.conformance.chapters.shared.layers import run
-from attnconf.conformance.chapters.shared.members import repeated, sharing
+from attnconf.conformance.chapters.shared.layers import masked_if_taken, run
+from attnconf.conformance.chapters.shared.members import repeated, sharing, widened
 from attnconf.conformance.chapters.shared.placements import best_known
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import SINGLE, SINGLE_SOURCE, close
@@ -18,6 +18,9 @@ from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 
 LONG, LONGER = 32.0, 256.0
+SCALES = (0.3, 1.7)  # neither 1 nor 1/√D
+CAPS = (0.7, 3.0)  # the smaller one bends most scores
+WINDOWS = ((2, 1), (1, 0), (0, 1))
 
 
 def normalizing(subject: Subject, case: Case) -> Iterator[tuple[str, Call]]:
@@ -53,6 +56,37 @@ def a_part_of_each_head_turns_as_the_formula_says(subject: Subject, case: Case) 
     for part in range(2, case.head_width + 1, 2):
         turned = block.with_config(rotary=True, rotary_dim=part)
         yield as_configured(subject, case, turned, f"{part} of {case.head_width} features turned")
+
+
+@requirement("ENC-HEAD-1", stimuli.ONE)
+def heads_of_another_width_give_what_the_formula_gives(subject: Subject, case: Case) -> Evidence:
+    block = widened(whole(subject, case, best_known(subject)[-1]))
+    yield as_configured(subject, case, block, f"heads of {block.config.head_dim} features in {case.width}")
+
+
+@requirement("ENC-SCORE-1", stimuli.ONE)
+def scores_are_multiplied_by_what_is_asked_for(subject: Subject, case: Case) -> Evidence:
+    block = whole(subject, case, best_known(subject)[-1])
+    for scale in SCALES:
+        yield as_configured(subject, case, block.with_config(score_scale=scale), f"scores times {scale:g}")
+
+
+@requirement("ENC-CAP-1", stimuli.ONE)
+def scores_are_bent_before_they_are_hidden(subject: Subject, case: Case) -> Evidence:
+    block = whole(subject, case, best_known(subject)[-1])
+    for cap in CAPS:
+        capped = masked_if_taken(subject, block.with_config(score_cap=cap), key_mask=trailing(case))
+        yield as_configured(subject, case, capped, f"scores within ±{cap:g}")
+
+
+@requirement("ENC-WINDOW-1", stimuli.ONE)
+def a_token_sees_its_window(subject: Subject, case: Case) -> Evidence:
+    """Of what is causal the right side has no effect, and is 0."""
+    block = whole(subject, case, best_known(subject)[-1])
+    for left, right in WINDOWS:
+        sides = (left, 0 if block.config.causal else right)
+        window = block.with_config(window=sides)
+        yield as_configured(subject, case, window, f"a window of {sides[0]} tokens before and {sides[1]} behind")
 
 
 @requirement("ENC-QK-1", stimuli.ONE)

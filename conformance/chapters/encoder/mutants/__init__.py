@@ -7,6 +7,7 @@ SECTIONS = (
     "sublayers",
     "placement",
     "members",
+    "scores",
     "scales",
     "attention",
     "padding",

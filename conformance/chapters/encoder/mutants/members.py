@@ -1,4 +1,4 @@
-"""Ways to get the encoder wrong: shared heads, and norms of queries and keys, within layers."""
+"""Ways to get the encoder wrong: shared heads, what turns, and norms of queries and keys, within layers."""
 
 from dataclasses import replace
 

@@ -62,7 +62,8 @@ def _add(add: Callable[[bytes], None], value: Any) -> None:
     """Add a value to a digest, so that two different values never add the same bytes."""
     if isinstance(value, Tensor):
         add(f"tensor {value.dtype} {tuple(value.shape)} {value.device}:".encode())
-        add(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+        plain = value.detach().cpu().clone(memory_format=torch.contiguous_format)  # one number may lie at stride 0
+        add(plain.reshape(-1).view(torch.uint8).numpy().tobytes())
     elif isinstance(value, Mapping):
         add(f"mapping {len(value)}:".encode())
         for name, inner in value.items():

@@ -163,7 +163,7 @@ def said_by(text: str, table: Meanings) -> set[str]:
 def entry_texts(names: Sequence[str], table: Meanings, whole: Collection[str] = ()) -> dict[str, str | None]:
     """Return the expressions for the entries of a configuration; sizes that are told apart mean different things.
 
-    ``whole``: those that are whole numbers, as a ratio is the last of its expressions.
+    ``whole``: those that are whole numbers, as a ratio or a window is the last of its expressions.
     """
     options = {n: [m for m in table if m in meanings(n) and m != "config" and table[m]] for n in names}
     taken: set[str] = set()
@@ -172,7 +172,8 @@ def entry_texts(names: Sequence[str], table: Meanings, whole: Collection[str] = 
         free = [m for m in options[name] if m not in SIZES or m not in taken]
         chosen = (free or options[name] or [""])[0]
         taken.add(chosen)
-        found[name] = table[chosen][-1 if chosen == "ratio" and name in whole else 0] if chosen else None
+        last = name in whole and (chosen == "ratio" or table[chosen][:1] == ("None",))
+        found[name] = table[chosen][-1 if last else 0] if chosen else None
     return {name: found[name] for name in names}
 
 
@@ -252,7 +253,7 @@ def filled(made: Construction, table: Meanings, module: ModuleType, space: dict[
             run(Construction(made.text.replace("<namespace>", "recorder"), made.before), inside)
         except Exception as error:
             failure = error
-            whole = whole or (isinstance(error, TypeError) and "float" in str(error))
+            whole = whole or (isinstance(error, TypeError) and bool(re.search("float|NoneType", str(error))))
             if not deep and is_of_a_section(error):
                 deep = True
                 continue

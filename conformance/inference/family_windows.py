@@ -1,7 +1,8 @@
 """Windows of attention: an argument or entry by whose name a query sees its neighbours only, asked what it does.
 
 How many keys it counts differs: those before the query's own, or that one too; a pair is both sides. What is causal is
-asked in both ways, and what equals the formula in one of them is right. One that hides nothing has no effect.
+asked in both ways, and what equals the formula in one of them is right, where the file does not say which. One that
+hides nothing has no effect.
 """
 
 import ast
@@ -16,6 +17,7 @@ from attnconf.conformance.inference.attention_requests import COMPONENT, POWERS,
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import Construction
+from attnconf.conformance.inference.said_of_windows import counts_own_key
 from attnconf.conformance.inference.trial import Certificate, same
 from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.signatures import parameters_of
@@ -41,7 +43,7 @@ def with_window(place: Place, text: AttentionText) -> AttentionText:
     """Return the text with its window, judged where it is known what it means, or that it does nothing."""
     for name, off in _windows(place, text):
         pair = off.startswith("(")
-        values = [SIDES] if pair else list(KEYS)
+        values = [SIDES] if pair else list(KEYS[:1] if counts_own_key(place) else KEYS)
         if not pair and not text.causal_always and not text.flagged:
             continue
         every = [text.but(made=_given(text.made, name, off, value.format(off=off)), family=(*text.family, GIVEN))

@@ -48,6 +48,12 @@ def test_dtype_shape_and_names_are_told_apart():
     assert len({content(request(inputs=one)) for one in inputs}) == len(inputs)
 
 
+def test_one_number_that_lies_at_stride_nought_is_known():
+    one = torch.ones(1).expand(1)
+    strided = torch.as_strided(torch.ones(1), (1,), (0,))
+    assert content(request(inputs={"x": strided})) == content(request(inputs={"x": one.clone()}))
+
+
 def test_what_is_left_to_chance_is_not_known():
     assert content(request(config=AttentionConfig(dropout=0.5, training=True))) is None
     assert content(request(config=AttentionConfig(dropout=0.5, training=True), seed=1)) is not None

@@ -15,9 +15,11 @@ DECLARED = {  # of each file, beside what plain attention declares; by what it i
     "right/att_gate_beside_queries.py": ({"output-gate": "features"}, "reference"),
     "right/att_gate_for_each_head.py": ({"output-gate": "heads"}, "reference"),
     "right/att_finestra_causale.py": ({"window": "given"}, "reference"),
+    "right/att_window_in_config.py": ({"window": "given", "kv-heads": "grouped"}, "reference"),
     "right/att_t5_table_inside.py": ({"positions-inside": "relative-bias"}, "reference"),
     "right/att_one_key_for_all.py": ({"kv-heads": "one"}, "reference"),
     "right/att_part_of_each_head_turns.py": ({"rotary-part": "given", "positions-inside": "rotary"}, "reference"),
+    "wrong/att_window_in_config.py": ({"window": "given", "kv-heads": "grouped"}, "reference"),
     "wrong/att_gate_shut_where_open.py": ({"output-gate": "heads"}, "FAM-gate-inverted"),
     "wrong/att_gate_behind_the_output.py": ({"output-gate": "features"}, "FAM-gate-last"),
     "wrong/att_sink_column_in_front.py": ({"sinks": "learned"}, "FAM-sink-column-kept~2"),
@@ -53,6 +55,15 @@ def test_a_window_that_hides_something_else_is_said(tmp_path):
     path = tmp_path / "homework.py"
     path.write_text(text.replace("indietro <= self.finestra", "(indietro + self.finestra) % 3 < 2"), encoding="utf-8")
     assert [words for words in inferred(path).open_ends if "`finestra` hides keys in a way that is not known" in words]
+
+
+@pytest.mark.parametrize(("said", "own"), [("itself included", True), ("tokens before it", False)])
+def test_how_many_keys_a_window_counts_is_what_the_file_says(tmp_path, said, own):
+    text = (SUBMISSIONS / "wrong/att_window_in_config.py").read_text(encoding="utf-8")
+    path = tmp_path / "homework.py"
+    words = "a token sees itself and the w - 1 before it, w tokens in all"
+    path.write_text(text.replace(words, said), encoding="utf-8")
+    assert ("config.window[0] + 1" in inferred(path).draft.body) == own
 
 
 def test_a_window_that_hides_nothing_is_broken():

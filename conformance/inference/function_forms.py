@@ -12,6 +12,7 @@ from types import CodeType, FunctionType
 from typing import Any, get_origin
 
 from attnconf.adapters.generated.function_module import GENERATORS, SEEDS
+from attnconf.conformance.inference.angle_names import may_be_of_a_turn
 from attnconf.conformance.inference.asked import asked_of, codes_of
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import FEW
@@ -175,6 +176,8 @@ def _fixed(thing: FunctionType, table: Meanings, inputs: Collection[str] = ()) -
             found[p.name] = (table[known[0]][0], known[0])
         elif "eps" in table and isinstance(p.default, float) and 0 < p.default < SMALL:
             found[p.name] = (table["eps"][0], "eps")
+        elif "fraction" in table and may_be_of_a_turn(p, thing):
+            found[p.name] = (table["fraction"][0], "fraction")
     return found
 
 

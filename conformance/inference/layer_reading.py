@@ -21,6 +21,7 @@ from attnconf.conformance.inference.naming import role_of
 from attnconf.conformance.inference.probing import Failed, attempt, restored
 from attnconf.conformance.inference.reading import Sizes, layouts, read
 from attnconf.conformance.inference.states import NAMED, Weighing, weighings
+from attnconf.conformance.inference.trial import drawn
 
 
 def attention_weighings(
@@ -64,14 +65,21 @@ class Alone:
         inside = _inside(owner, parameters)
         factors = [_relative(n, owner) for n in units.scales]
         self.others = {n: torch.zeros_like(p) for n, p in inside.items()} | silent_scales(factors, inside)
+        self.told: dict[str, Tensor] = {}
         for norm in units.norms:
             names = [_relative(n, owner) for n in norm.names if not owner or n.startswith(f"{owner}.")]
             if names and norm.owner not in ("", owner) and norm.owner in trace.calls:
                 self.left_out.append(_relative(norm.owner, owner))
                 self.others = {n: p for n, p in self.others.items() if n not in names}
+            elif names:
+                self.told |= self._told(names)
         self.own = {n: inside[n] for n in (_relative(name, owner) for name in unit.names)}
         self.args, self.kwargs = trace.calls[owner]
-        self.shift: Tensor | None = None
+
+    def _told(self, norm: Sequence[str]) -> dict[str, Tensor]:
+        """Return a token for the bias of a norm, by its name; nothing where it has none."""
+        fresh = dict(self.module.named_parameters())
+        return {n: drawn("told", self.sizes.embed) for n in norm if n in fresh and not bool(fresh[n].any())}
 
     def run(self, own: Mapping[str, Tensor]) -> Tensor:
         """Return the output, (E,). Raises Failed."""
@@ -79,7 +87,7 @@ class Alone:
         with restored(self.module):  # no copy of it: a function that it keeps would call the parts of the original
             for name in self.left_out:
                 _leave_out(self.module, name)
-            given = attempt(lambda: functional_call(self.module, {**self.others, **own}, args, kwargs))
+            given = attempt(lambda: functional_call(self.module, {**self.others, **self.told, **own}, args, kwargs))
         return self._vector(given)
 
     def _vector(self, given: Any) -> Tensor:
@@ -92,7 +100,7 @@ class Alone:
 
     def inputs(self) -> list[Tensor]:
         found: list[Tensor] = []
-        for x in tree_leaves((self.args, self.kwargs)):
+        for x in (*tree_leaves((self.args, self.kwargs)), *self.told.values()):
             if isinstance(x, Tensor) and self._is_token(x) and not any(torch.equal(x.reshape(-1), y) for y in found):
                 found.append(x.reshape(-1))
         return found[::-1]

@@ -43,3 +43,12 @@ def _with_second_width(parameters: Sequence[inspect.Parameter], choices: Choices
 
 def _is_silent(p: inspect.Parameter, choices: Sequence[tuple[str, str]]) -> bool:
     return p.default is p.empty and len({m for _, m in choices} & {*SIZES, "head_dim"}) > 2
+
+
+def with_head_width(choices: list[list[tuple[str, str]]], table: Meanings) -> list[list[tuple[str, str]]]:
+    """Return the choices such that one of two that are called as the model's width may be a head's: (model, dim)."""
+    meant = [{m for _, m in c} for c in choices]
+    wide = [m == {"embed"} for m in meant]
+    if sum(wide) != 2 or not {"heads", "head_dim"} <= table.keys() or {"head_dim", "config"} & set().union(*meant):
+        return choices
+    return [[*c, (table["head_dim"][0], "head_dim")] if w else c for c, w in zip(choices, wide, strict=True)]

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import torch
@@ -23,6 +24,7 @@ from attnconf.conformance.inference.kept_state import (
     continued,
     continued_in_place,
     flags,
+    kept_dicts,
     kept_objects,
 )
 from attnconf.conformance.inference.probing import found_output
@@ -224,8 +226,8 @@ def dropout(tried: Tried) -> str:
 def cache(tried: Tried) -> str:
     """Return what is wrong with a cache: it has to make two more tokens what they are in the whole.
 
-    It is what a call returns, or an object into which calls write; one that is neither is not tried. Where query, key
-    and value are handed apart, it may also keep those of a memory that stays.
+    It is what a call returns, or an object or dict into which calls write; one that is neither is not tried. Where
+    query, key and value are handed apart, it may also keep those of a memory that stays.
     """
     x = next(iter(tried.asked.inputs.values()))
     found = parameters(tried.bound.place.thing)
@@ -247,7 +249,8 @@ def _continued(tried: Tried, x: Tensor, absent: Mapping[str, None]) -> str:
     returned = continued(lambda part, kept: _last(tried, part, kept, more), x)
     if returned != UNTRIED or COMPONENTS[tried.bound.draft.component].stacked:  # below, tokens see those behind them
         return returned
-    objects = kept_objects(tried.argument.annotation, tried.bound.place.module)
+    dicts = kept_dicts(lambda written: _last(tried, x, written, more, True))
+    objects = chain(kept_objects(tried.argument.annotation, tried.bound.place.module), dicts)
     words = (continued_in_place(lambda part, kept: _last(tried, part, kept, more, True), x, one) for one in objects)
     return next((told for told in words if told != UNTRIED), UNTRIED)
 

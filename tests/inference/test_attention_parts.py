@@ -18,6 +18,8 @@ DECLARED = {  # of each file, beside what plain attention declares; by what it i
     "right/att_window_in_config.py": ({"window": "given", "kv-heads": "grouped"}, "reference"),
     "right/att_polar_tables.py": ({"positions-inside": "rotary", "kv-heads": "grouped"}, "reference"),
     "right/att_axes_by_name.py": ({}, "reference"),
+    "right/att_d_n_h.py": ({"kv-heads": "one"}, "reference"),
+    "right/att_ctx_of_arrays.py": ({}, "reference"),
     "right/att_t5_table_inside.py": ({"positions-inside": "relative-bias"}, "reference"),
     "right/att_one_key_for_all.py": ({"kv-heads": "one"}, "reference"),
     "right/att_part_of_each_head_turns.py": ({"rotary-part": "given", "positions-inside": "rotary"}, "reference"),

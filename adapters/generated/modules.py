@@ -1,7 +1,7 @@
 """A user's definitions, and objects and modules of theirs made ready: built, woken, their parts replaced."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import reduce
 from pathlib import Path
 from types import ModuleType
@@ -31,7 +31,7 @@ def settle(module: Any, config: Any, weights: Any = None) -> Any:
         state = torch.get_rng_state()
         torch.default_generator.manual_seed(0)  # torch.manual_seed formats the stack, for devices that are not there
         try:
-            module = module()
+            module = _made(module)
         finally:
             torch.set_rng_state(state)
     if not isinstance(module, nn.Module):
@@ -43,6 +43,21 @@ def settle(module: Any, config: Any, weights: Any = None) -> Any:
     if dtype is None or not any(b.is_complex() for b in module.buffers()):  # of those .to keeps the real part alone
         return module.to(device, dtype)
     return module.to(device)._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
+
+
+def _made(build: Callable[[], Any]) -> Any:
+    """Return what is built; in float32 where it makes some of its numbers in that whatever the default is."""
+    default = torch.get_default_dtype()
+    try:
+        return build()
+    except RuntimeError as error:
+        if default != torch.float64 or not {"Double", "Float"} <= set(str(error).split()):
+            raise
+    torch.set_default_dtype(torch.float32)
+    try:
+        return build()
+    finally:
+        torch.set_default_dtype(default)
 
 
 def awake(module: nn.Module, *args: Any, **kwargs: Any) -> nn.Module:

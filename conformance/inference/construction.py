@@ -28,7 +28,7 @@ from attnconf.conformance.inference.configurations import (
     without_unread,
 )
 from attnconf.conformance.inference.filling import likeliest
-from attnconf.conformance.inference.heads_by_letter import with_letters
+from attnconf.conformance.inference.heads_by_letter import with_head_width, with_letters, with_query_width
 from attnconf.conformance.inference.keyword_arguments import constructor_parameters
 from attnconf.conformance.inference.module_sizes import afresh, sizes_of_module
 from attnconf.conformance.inference.probing import attempt
@@ -52,6 +52,7 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
     parameters = [p for p in constructor_parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     choices = [choices_of(p, table, module, part, thing) for p in parameters]
     choices = _with_hidden(_with_kv_width(parameters, _with_three_widths(parameters, choices)), table)
+    choices = with_head_width(with_query_width(parameters, choices, table), table)
     choices = with_letters(parameters, choices, table)
     guessed = _with_silent(parameters, choices, table)
     for before, globals_given in afresh(list(sizes_of_module(thing, table, module)), module):

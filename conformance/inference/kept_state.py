@@ -145,6 +145,16 @@ def _built(made: Construction, table: Meanings, module: ModuleType, space: dict[
     return run(filled(made, table, module, space), space)
 
 
+def kept_dicts(call: Callable[[dict[Any, Any]], Any]) -> Iterator[dict[Any, Any]]:
+    """Yield an empty dict of the caller's, where a call that is handed one writes keys and values into it."""
+    written: dict[Any, Any] = {}
+    call(written)
+    values = tuple(written.values())
+    tensors = [x for x in values if isinstance(x, Tensor) and x.ndim >= 3]
+    if keys_and_values(tensors) or any(map(keys_and_values, values)):
+        yield {}
+
+
 def _differing(first: bool) -> str:
     which = "a second token" if first else "a token"
     return f"does not continue a sequence: {which} after it differs from that of the whole"

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import torch
@@ -23,6 +24,7 @@ from attnconf.conformance.inference.kept_state import (
     continued,
     continued_in_place,
     flags,
+    kept_dicts,
     kept_objects,
     starts,
 )
@@ -225,8 +227,8 @@ def dropout(tried: Tried) -> str:
 def cache(tried: Tried) -> str:
     """Return what is wrong with a cache: it has to make two more tokens what they are in the whole.
 
-    It is what a call returns, or an object into which calls write; one that is neither is not tried. Where query, key
-    and value are handed apart, it may also keep those of a memory that stays.
+    It is what a call returns, or an object or dict into which calls write; one that is neither is not tried. Where
+    query, key and value are handed apart, it may also keep those of a memory that stays.
     """
     x = next(iter(tried.asked.inputs.values()))
     found = parameters(tried.bound.place.thing)
@@ -249,6 +251,7 @@ def _continued(tried: Tried, x: Tensor, absent: Mapping[str, None]) -> str:
     returned = continued(lambda part, kept: _last(tried, part, kept, more), x)
     if returned != UNTRIED or COMPONENTS[tried.bound.draft.component].stacked:  # below, tokens see those behind them
         return returned
+<<<<<<< HEAD
     place = tried.bound.place
     objects = kept_objects(tried.argument.annotation, place.module, tried.asked.config, len(x))
     begins = starts(place.thing)
@@ -258,6 +261,12 @@ def _continued(tried: Tried, x: Tensor, absent: Mapping[str, None]) -> str:
     )
     found = [told for told in words if told != UNTRIED]
     return "" if "" in found else next(iter(found), UNTRIED)  # of sizes that are guessed some do not fit
+=======
+    dicts = kept_dicts(lambda written: _last(tried, x, written, more, True))
+    objects = chain(kept_objects(tried.argument.annotation, tried.bound.place.module), dicts)
+    words = (continued_in_place(lambda part, kept: _last(tried, part, kept, more, True), x, one) for one in objects)
+    return next((told for told in words if told != UNTRIED), UNTRIED)
+>>>>>>> c80fc403ae3a64a700a0c77a101c2988d5d00d59
 
 
 def _keeps_a_memory(tried: Tried) -> bool:

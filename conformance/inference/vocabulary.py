@@ -117,8 +117,8 @@ INPUTS: Mapping[str, str] = {
     "x": r"x|inputs?|hidden_?states?|src|h|embeddings?|tokens|seq|sequence|emb|input_?tensor|features|data|inp|in_?|"
     r"source|tgt|target|hidden|states?|z|u|xs|token_?embeddings|input_?embeddings|y|batch|enc_?inputs?|dec_?inputs?|"
     r"tensor|activations?|e|words|stream|residual|input_?seq|trg|encoder_?input|t|embedded|a|dec|enc|x_?in|x_?t",
-    "memory": r"memory|context|kv|enc|encoder_?outputs?|enc_?outputs?|mem|encoder_?hidden_?states|x_?kv|kv_?in|other|y|"
-    r"enc_?out|encoder_?out|cond|source|src|xkv|key_?value(_?states)?|k_?v|encoded|cross|x_?enc|enc_?src|z|x2|memories|"
+    "memory": r"memory|context|ctx|kv|enc|encoder_?outputs?|enc_?outputs?|mem|encoder_?hidden_?states|x_?kv|kv_?in|"
+    r"other|y|enc_?out|encoder_?out|cond|source|src|xkv|key_?value(_?states)?|k_?v|encoded|cross|x_?enc|enc_?src|z|x2|memories|"
     r"contexto|contesto|contexte|kontext|kontekst|baglam|memoria|memória|mémoire|"
     r"kv_?input|m|e_?outputs?|encoder_?states|x_?context|x_?encoder|x_?cross|key_?value|context_?states",
     "mask": r".*(mask|masque|m[aá]scara|maschera).*|(.*_)?pad(ding)?|.*attn_?bias|attention_?bias|key_?padding|visible|"

@@ -16,6 +16,10 @@ DECLARED = {  # of each file, beside what plain attention declares; by what it i
     "right/att_gate_for_each_head.py": ({"output-gate": "heads"}, "reference"),
     "right/att_finestra_causale.py": ({"window": "given"}, "reference"),
     "right/att_window_in_config.py": ({"window": "given", "kv-heads": "grouped"}, "reference"),
+    "right/att_polar_tables.py": ({"positions-inside": "rotary", "kv-heads": "grouped"}, "reference"),
+    "right/att_axes_by_name.py": ({}, "reference"),
+    "right/att_d_n_h.py": ({"kv-heads": "one"}, "reference"),
+    "right/att_ctx_of_arrays.py": ({}, "reference"),
     "right/att_t5_table_inside.py": ({"positions-inside": "relative-bias"}, "reference"),
     "right/att_one_key_for_all.py": ({"kv-heads": "one"}, "reference"),
     "right/att_part_of_each_head_turns.py": ({"rotary-part": "given", "positions-inside": "rotary"}, "reference"),
@@ -75,3 +79,11 @@ def test_scores_that_are_not_divided_are_said_to_be_so():
     found = inferred(SUBMISSIONS / "right/att_t5_table_inside.py")
     assert [words for words in found.told if "scores are not divided by √D" in words]
     assert '(weights["q.weight"] * config.head_dim**-0.5)' in found.draft.body
+
+
+@pytest.mark.parametrize(("file", "words"), [("right", ()), ("wrong", ("a token after it differs",))])
+def test_a_dict_of_the_caller_keeps_what_came_before(file, words):
+    found = inferred(SUBMISSIONS / file / "att_polar_tables.py")
+    said = [*found.broken, *found.open_ends]
+    assert len(said) == len(words)
+    assert all(word in one for word, one in zip(words, said, strict=True))

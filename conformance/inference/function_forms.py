@@ -182,10 +182,11 @@ def _fixed(thing: FunctionType, table: Meanings, inputs: Collection[str] = ()) -
 
 
 def _configured(place: Place, table: Meanings) -> Iterator[tuple[str, str]]:
-    """Yield the required parameters that are configurations of a class in the file, with how one is made."""
+    """Yield the parameters that are configurations of a class in the file, with how one is made."""
     for p in parameters(place.thing):
         named = "config" in meanings(p.name, SIZES)
-        wanted = p.default is p.empty and p.name not in _together(place.thing)
+        theirs = type(p.default).__module__ == place.module.__name__  # one of the file's, whose sizes do not fit ours
+        wanted = (p.default is p.empty or theirs) and p.name not in _together(place.thing)
         if wanted and (named or own_dataclass(p.annotation, place.module)):
             made = (text for text in configuration(p, table, place.module) if "theirs." in text)
             yield from ((p.name, text) for text in islice(made, 1))

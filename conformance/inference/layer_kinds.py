@@ -100,4 +100,8 @@ def sizes_of(thing: Any) -> set[str]:
     names = [p.name for p in constructor_parameters(thing)]
     told = entry_texts(names, {meaning: (meaning,) for meaning in SIZES})
     configured = {"config"} if any(meanings(n)[:1] == ["config"] for n in names) else set()
-    return {meaning for meaning in told.values() if meaning} | configured
+    found = {meaning for meaning in told.values() if meaning} | configured
+    letters = {name for name, meaning in told.items() if meaning == "layers" and len(name) == 1}
+    if letters and not found & {"embed", "config"}:  # n is rather the width, where nothing else is
+        found = found - {"layers"} | {"embed"} | {m for n, m in told.items() if m == "layers" and n not in letters}
+    return found

@@ -19,7 +19,7 @@ from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.layer_requests import FIRST, block_of
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.trial import Certificate, why
-from attnconf.conformance.inference.vocabulary import snake
+from attnconf.conformance.inference.vocabulary import meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.syntax import expression_of
 
@@ -38,17 +38,19 @@ class Option:
     values: tuple[str, ...]
     off: tuple[str, ...]  # what lets everything pass, where its own default does not
     asked: Any
+    requirement: str
 
 
 OPTIONS = (
-    Option(CAPS, "score_cap", ("score-cap", "given"), ("config.score_cap",), ("None", "1e6"), 0.9),
+    Option(CAPS, "score_cap", ("score-cap", "given"), ("config.score_cap",), ("None", "1e6"), 0.9, "ENC-CAP-1"),
     Option(
         f"{family.MEMBERS[1].names}|{POWER}", "score_scale", ("score-scale", "given"),
         ("config.score_scale", "config.score_scale ** -2"), ("None", f"{OWN} ** -0.5", f"float({OWN})"), 0.3,
+        "ENC-SCORE-1",
     ),
     Option(
         family_windows.NAMES, "window", ("window", "given"), ("config.window[0] + 1", "config.window[0]"),
-        ("None", "256"), (1, 0),
+        ("None", "256"), (1, 0), "ENC-WINDOW-1",
     ),
 )  # fmt: skip
 QUIET = (None, 0, -1)  # defaults that let everything pass
@@ -103,8 +105,11 @@ def _judged(place: Place, text: LayerText, given: Given) -> LayerText:
         failures += [each for each in replies if isinstance(each, Failure)]
         if certificate.agrees(replies, one.conventions()):
             return one
-        if certificate.mistake(replies, one.conventions()) is not None:
+        known = certificate.mistakes(replies, one.conventions())
+        if any(given.option.requirement in mistake.breaks for mistake in known):
             mistaken.append(one)
+    if failures and "max_len" in meanings(given.name):  # it is rather how many tokens there may be
+        return _without(text, given)
     if mistaken:
         return mistaken[0]
     return _without(text, given, f"was not tried: {why(failures[0])}" if failures else "does what is not known")
@@ -130,7 +135,8 @@ class Spot:
     @property
     def passes(self) -> bool:
         """Whether it lets everything pass where nothing is said."""
-        return self.default in QUIET and not isinstance(self.default, bool)
+        plain = self.default is None or type(self.default) in (int, float)
+        return plain and self.default in QUIET
 
 
 def _options(place: Place, made: Construction) -> Iterator[tuple[Spot, Option]]:

@@ -79,7 +79,8 @@ SIZES: Mapping[str, str] = {
     r"enc_?layers|(n|num)_?enc|"
     r"layer_?num|n_?cells|num_?cells|n_?encoders?|num_?encoders?|encoder_?depth|"
     r"((n|num|anzahl|ile|liczba|nombre|numero|kolvo)_?)?(schichten|capas|couches|strati|camadas|warstw(y|a)?|lagen|"
-    r"katman(lar)?|sloi|sloev|cengshu|ceng)|ile|anzahl|sayi|skolko",
+    r"katman(lar)?|sloi|sloev|cengshu|ceng)|ile|anzahl|sayi|skolko|"
+    r"tiefe|profondeur|profundidade?|profondita|glubina|glebokosc|derinlik|shen_?du",
     "decoder_layers": r"num_?decoder_?layers|(n|num)_?dec|decoder_?layers|n_?dec(oder)?_?layers?|dec_?layers|"
     r"n_?decoders?|"
     r"decoder_?depth|num_?layers?|n_?layers?|depth|n|layers|nlayers?",

@@ -21,7 +21,7 @@ APPEARANCES = {
             "any": ("embed", "max_len"),
         },
         words={
-            "rotary_dim": r"rotary(_?dims?)?|rot_?dims?|dim_?rot(ary)?|rotary_?n?dims|n_?rot|"
+            "rotary_dim": r"rot|rotary(_?dims?)?|rot_?dims?|dim_?rot(ary)?|rotary_?n?dims|n_?rot|"
             r"(rope|rotary)_?(dim|width|size)|d_?(rot|rope)",
             "fraction": r"fraction|(rotary|rope)_?(pct|percentage|percent|fraction)|partial_?(rotary|rope)(_?factor)?|"
             r"(rot|rope)_?(frac|share|ratio|pct)|"

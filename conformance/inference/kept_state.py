@@ -97,7 +97,7 @@ def kept_objects(annotation: Any, module: ModuleType, config: Any = None, sample
     """Yield what an argument may be given to keep tokens in: objects of the class that its annotation names.
 
     They are made without arguments, of that class or of one of its kind which the file has, or of sizes. Where nothing
-    is named, they are of what the file calls a cache, and last a dict of the caller.
+    is named, they are of what the file calls a cache.
     """
     kind = class_named(annotation, module)
     if kind is not None and kind.__module__ == "builtins":
@@ -111,8 +111,6 @@ def kept_objects(annotation: Any, module: ModuleType, config: Any = None, sample
             yield attempt(each)
             continue
         yield from _of_sizes(each, module, config, samples)
-    if kind is None:
-        yield {}
 
 
 def _is_called_so(kind: type) -> bool:

@@ -251,22 +251,15 @@ def _continued(tried: Tried, x: Tensor, absent: Mapping[str, None]) -> str:
     returned = continued(lambda part, kept: _last(tried, part, kept, more), x)
     if returned != UNTRIED or COMPONENTS[tried.bound.draft.component].stacked:  # below, tokens see those behind them
         return returned
-<<<<<<< HEAD
-    place = tried.bound.place
-    objects = kept_objects(tried.argument.annotation, place.module, tried.asked.config, len(x))
+    place, asked = tried.bound.place, tried.asked.config
     begins = starts(place.thing)
+    dicts = kept_dicts(lambda written: _last(tried, x, written, more, True))
     words = (
         continued_in_place(lambda part, kept, at: _last(tried, part, kept, {**more, **begins(at)}, True), x, one)
-        for one in objects
+        for one in chain(kept_objects(tried.argument.annotation, place.module, asked, len(x)), dicts)
     )
     found = [told for told in words if told != UNTRIED]
     return "" if "" in found else next(iter(found), UNTRIED)  # of sizes that are guessed some do not fit
-=======
-    dicts = kept_dicts(lambda written: _last(tried, x, written, more, True))
-    objects = chain(kept_objects(tried.argument.annotation, tried.bound.place.module), dicts)
-    words = (continued_in_place(lambda part, kept: _last(tried, part, kept, more, True), x, one) for one in objects)
-    return next((told for told in words if told != UNTRIED), UNTRIED)
->>>>>>> c80fc403ae3a64a700a0c77a101c2988d5d00d59
 
 
 def _keeps_a_memory(tried: Tried) -> bool:

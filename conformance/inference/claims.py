@@ -11,7 +11,10 @@ from attnconf.conformance.inference.calling import call_of
 from attnconf.conformance.source import source_text
 from attnconf.conformance.source.syntax import tree_of
 
-_SCORES = r"\w*(scores?|logits?|energy|energies)|qk|qk_?t"
+_SCORES = (
+    r"\w*(scores?|logits?|energy|energies|escores?|puntajes?|puntuacion(es)?|punteggi|pontuac(ao|oes)|energias?|oceny)|"
+    r"qk|qk_?t"
+)
 _GIVES = r"\b(returns?|returned|outputs?|gives|comes? (back|out))\b"
 _SAID_SCORES = r"\b(scores|logits)\b|\b(before|without) (the |a |any )?softmax|\bpre-?softmax|\bunnormali[sz]ed\b"
 _WEIGHTS = r"weight|prob|\bsums?\b|\bnormali[sz]ed|after"

@@ -1,6 +1,7 @@
 """What an argument does that a binding leaves out: handed what its name promises to take, and compared."""
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -31,7 +32,7 @@ from attnconf.conformance.inference.kept_state import (
 from attnconf.conformance.inference.probing import found_output
 from attnconf.conformance.inference.spied import Seen, spied
 from attnconf.conformance.inference.trial import drawn, reply, same, textbook, why
-from attnconf.conformance.inference.vocabulary import INPUTS, meanings
+from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
 
 STALE = f"{IDLE} after a call without it: what that call made is kept"
@@ -224,6 +225,11 @@ def dropout(tried: Tried) -> str:
     return IDLE if tried.same(given) else ""
 
 
+HANDED_TABLES = (
+    r"position_embeddings?|(rope_?|rotary_?)?(cos|sin)(_\w+)?|freqs?(_cis)?|(rope|rotary)_?(tables?|cache|emb)|angles?"
+)
+
+
 def cache(tried: Tried) -> str:
     """Return what is wrong with a cache: it has to make two more tokens what they are in the whole.
 
@@ -241,7 +247,9 @@ def cache(tried: Tried) -> str:
         return UNTRIED
     if not itself:
         return "" if _continued(tried, x, {}) == "" or _keeps_a_memory(tried) else UNTRIED
-    return _continued(tried, x, absent if len(tried.asked.inputs) > 1 else {})
+    told = _continued(tried, x, absent if len(tried.asked.inputs) > 1 else {})
+    turned = any(re.fullmatch(HANDED_TABLES, snake(p.name)) for p in found)
+    return UNTRIED if told and turned else told  # they are those of the first positions, for each part of a sequence
 
 
 def _continued(tried: Tried, x: Tensor, absent: Mapping[str, None]) -> str:

@@ -49,13 +49,13 @@ def _verdicts(plan: Plan, i: Implementation | Unjudgeable, results: Sequence[Res
 
 
 def _mostly_refused(results: Sequence[Result]) -> str:
-    """Return why a file is not judged by what it was asked: it, or its binding, refused two thirds of that.
+    """Return why a file is not judged by what it was asked: it, or its binding, refused three quarters of that.
 
-    Right files without an argument for a mask refuse half.
+    Right files without an argument for a mask refuse half, and those of one sequence with a token in each column, more.
     """
     musts = [r for r in results if r["strength"] == "MUST" and r["cases"]]
     refused = [r for r in musts if r["outcome"] == "not-applicable"]
-    if 3 * len(refused) <= 2 * len(musts):
+    if 4 * len(refused) <= 3 * len(musts):
         return ""
     words = Counter(r["message"] or "" for r in refused).most_common(1)[0][0]
     return f"{len(refused)} of {len(musts)} requirements could not be asked, most of them for: {words}"

@@ -26,6 +26,7 @@ class SelfAttention(nn.Module):
     ("words", "name", "verdict"),
     [
         ("Returns the output and the logits (before the softmax).", "attn", "conformant"),
+        ("", "puntajes", "conformant"),
         ("Returns the output and the attention weights.", "attn", "nonconformant"),
         ("Scores are scaled. Returns the output and attention.", "attn", "nonconformant"),
         ("Returns the output and the logits (before the softmax).", "attn_weights", "nonconformant"),

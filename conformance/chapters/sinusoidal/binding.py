@@ -8,6 +8,7 @@ SIZES = {
     "max_len": ("config.max_len",),
     "dropout": ("config.dropout",),
     "base": ("config.base",),
+    "base_n": ("config.base",),
     "device": ("config.device",),
     "dtype": ("config.dtype",),
     "config": (),
@@ -22,8 +23,9 @@ APPEARANCES = {
         arrays=True,
         sizes=SIZES,
         words={
-            "base": r"base|theta|rope_?theta|rope_?base|n|max_?timescale|freq_?base|base_?freq|omega|max_?period|"
+            "base": r"base|theta|rope_?theta|rope_?base|max_?timescale|freq_?base|base_?freq|omega|max_?period|"
             r"max_?wavelength|rotary_?base|temperature|wavelength|constant",
+            "base_n": r"n",  # of sines alone: elsewhere it counts
         },
     ),
     "sinusoidal_2d": Appearance("positions", kind=POSITIONS, arrays=True, sizes=SIZES),

@@ -34,7 +34,7 @@ all_turn = Mutant(
     story="all features of a head are turned, where a part of them should be",
     breaks={"FAM-ROTARY-3"},
     hint="x[..., :R] turns, x[..., R:] passes",
-    replace={family.place: lambda x, member: family.place(x, replace(member, rotary_dim=None))},
+    replace={family.place: lambda x, member: family.place(x, replace(member, rotary_dim=x.shape[-1] // 2 * 2))},
 )
 
 last_turn = Mutant(

@@ -16,7 +16,7 @@ PER_KEY = ("r", "n_r", "rep", "reps")
 
 def with_letters(parameters: Sequence[inspect.Parameter], choices: Choices, table: Meanings) -> Choices:
     """Return the choices with the likeliest meaning first of what has to be given and says nothing by its name."""
-    if not {"head_dim", "heads", "kv_groups"} <= table.keys():
+    if not {"head_dim", "heads", "kv_groups"} <= table.keys() or "hidden" in table:  # a layer's third is its network's
         return choices
     choices = _with_n_heads(parameters, _with_second_width(parameters, choices, table), table)
     silent = [_is_silent(p, c) for p, c in zip(parameters, choices, strict=True)]

@@ -172,7 +172,7 @@ def entry_texts(names: Sequence[str], table: Meanings, whole: Collection[str] = 
         free = [m for m in options[name] if m not in SIZES or m not in taken]
         chosen = (free or options[name] or [""])[0]
         taken.add(chosen)
-        last = name in whole and (chosen == "ratio" or table[chosen][:1] == ("None",))
+        last = chosen and name in whole and (chosen == "ratio" or table[chosen][:1] == ("None",))
         found[name] = table[chosen][-1 if last else 0] if chosen else None
     return {name: found[name] for name in names}
 

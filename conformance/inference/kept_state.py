@@ -96,15 +96,15 @@ def keys_and_values(kept: Any) -> bool:
 def kept_objects(annotation: Any, module: ModuleType, config: Any = None, samples: int = 1) -> Iterator[Any]:
     """Yield what an argument may be given to keep tokens in: objects of the class that its annotation names.
 
-    They are made without arguments, of that class or of one of its kind which the file has, or of sizes. Where nothing
-    is named, they are of what the file calls a cache.
+    They are made without arguments, of that class or of one of its kind which the file has or imports, or of sizes.
+    Where nothing is named, they are of what the file defines and calls a cache.
     """
     kind = class_named(annotation, module)
     if kind is not None and kind.__module__ == "builtins":
         kind = None
-    own = [v for v in vars(module).values() if isinstance(v, type) and v.__module__ == module.__name__]
-    kinds = [kind, *(v for v in own if issubclass(v, kind))] if kind else [v for v in own if _is_called_so(v)]
-    for each in dict.fromkeys(kinds):
+    there = [v for v in vars(module).values() if isinstance(v, type)]
+    own = [v for v in there if v.__module__ == module.__name__ and _is_called_so(v)]
+    for each in dict.fromkeys([kind, *(v for v in there if issubclass(v, kind))] if kind else own):
         if not KEEPS & set(dir(each)):
             continue
         with contextlib.suppress(Failed):

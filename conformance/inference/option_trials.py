@@ -1,7 +1,6 @@
 """What an argument does that a binding leaves out: handed what its name promises to take, and compared."""
 
 import inspect
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -15,6 +14,7 @@ from attnconf.conformance.diagnosis.broken_argument import IDLE
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.engine.translate import in_conventions
+from attnconf.conformance.inference.angle_names import kind_of
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.calling import THREE, parameters
 from attnconf.conformance.inference.kept_state import (
@@ -32,7 +32,7 @@ from attnconf.conformance.inference.kept_state import (
 from attnconf.conformance.inference.probing import found_output
 from attnconf.conformance.inference.spied import Seen, spied
 from attnconf.conformance.inference.trial import drawn, reply, same, textbook, why
-from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
+from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 from attnconf.conformance.source.signatures import parameters_of
 
 STALE = f"{IDLE} after a call without it: what that call made is kept"
@@ -225,11 +225,6 @@ def dropout(tried: Tried) -> str:
     return IDLE if tried.same(given) else ""
 
 
-HANDED_TABLES = (
-    r"position_embeddings?|(rope_?|rotary_?)?(cos|sin)(_\w+)?|freqs?(_cis)?|(rope|rotary)_?(tables?|cache|emb)|angles?"
-)
-
-
 def cache(tried: Tried) -> str:
     """Return what is wrong with a cache: it has to make two more tokens what they are in the whole.
 
@@ -248,7 +243,7 @@ def cache(tried: Tried) -> str:
     if not itself:
         return "" if _continued(tried, x, {}) == "" or _keeps_a_memory(tried) else UNTRIED
     told = _continued(tried, x, absent if len(tried.asked.inputs) > 1 else {})
-    turned = any(re.fullmatch(HANDED_TABLES, snake(p.name)) for p in found)
+    turned = any(kind_of(p.name) for p in found)
     return UNTRIED if told and turned else told  # they are those of the first positions, for each part of a sequence
 
 

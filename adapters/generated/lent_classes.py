@@ -18,7 +18,8 @@ class LentBy(ModuleType):
 
     def __init__(self, module: ModuleType, lend: Callable[[Any], Any], by: str, told: str):
         super().__init__(module.__name__)
-        vars(self).update({name: lend(value) for name, value in vars(module).items()})
+        entries = list(vars(module).items())  # some load others as they are read
+        vars(self).update({name: lend(value) for name, value in entries})
         vars(self).update(__wrapped__=module, __lent_by__=by, __told__=told)
 
 

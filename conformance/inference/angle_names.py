@@ -1,5 +1,6 @@
 """Names of arguments that are tables of angles, by which queries and keys are turned, and of where tokens begin."""
 
+import inspect
 import re
 from inspect import Parameter
 from typing import Any
@@ -37,6 +38,15 @@ def role_of(p: Parameter) -> str:
     if re.fullmatch(BEGINS, snake(p.name).strip("_")):
         return START
     return ROLE if kind_of(p.name) else ""
+
+
+def as_needed(parameters: list[Parameter], target: Any) -> list[Parameter]:
+    """Return the parameters of a call; a table that may be None has to be given where no code asks whether it is."""
+    idle = [p.name for p in parameters if p.default is None and is_table(p.name)]
+    code = code_reached(inspect.unwrap(getattr(target, "__func__", target))) if idle else ""
+    needed = {n for n in idle if len(re.findall(rf"\b{n}\b", code)) > 1
+              and not re.search(rf"\b{n} is |\b(if|and|or|not) {n}\b(?!\[)|\b{n} (and|or|if)\b", code)}  # fmt: skip
+    return [p.replace(default=p.empty, kind=p.KEYWORD_ONLY) if p.name in needed else p for p in parameters]
 
 
 def may_be_of_a_turn(p: Parameter, thing: Any) -> bool:

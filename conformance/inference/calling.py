@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import nn
 
-from attnconf.conformance.inference.angle_names import ROLE, kind_of, role_of
+from attnconf.conformance.inference.angle_names import ROLE, as_needed, kind_of, role_of
 from attnconf.conformance.inference.keyword_arguments import handed_on
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
@@ -20,6 +20,7 @@ THREE = ("query", "key", "value")
 SIDES = (("height", "width"), ("h", "w"))  # names of numbers that are given together
 # The name of what one call keeps for the next.
 CACHE = r".*cache|(layer_?)?past(_?(kv|key_?values?))?|past_?key_?values?|kv_?state"
+POSITIONS = r"(cache_?)?positions?(_?ids)?|pos_?ids"
 # Words in the name of an option that say that it is neither a mask nor about causality.
 TELLING = {
     "past", "cache", "caches", "cached", "kv", "prefix", "pos", "position", "positions", "offset", "kwargs", "layer",
@@ -112,7 +113,7 @@ def parameters(thing: Any) -> list[inspect.Parameter]:
     target = call_of(thing)
     found = parameters_of(target)
     method = isinstance(thing, type) and isinstance(inspect.getattr_static(target, "__func__", target), FunctionType)
-    found = found[1:] if method else found  # whatever it calls itself
+    found = as_needed(found[1:] if method else found, target)  # whatever it calls itself
     return [*found, *handed_on(thing, found)] if isinstance(thing, nn.Module) else found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.inference.angle_names import is_table, kind_of, role_of
-from attnconf.conformance.inference.calling import CACHE, MASK, THREE, Form, Slot, parameters, slot_of
+from attnconf.conformance.inference.calling import CACHE, MASK, POSITIONS, THREE, Form, Slot, parameters, slot_of
 from attnconf.conformance.inference.language_models import with_targets
 from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
 from attnconf.conformance.inference.vocabulary import meanings, snake
@@ -34,7 +34,7 @@ def _forms(component: str, thing: Any) -> Iterator[Form]:
         plain = tuple(Slot(role, role, positional=True) for role in wanted)
         yield from (Form(plain), Form((*plain, MASK))) if starred else (Form(plain),)
         return
-    inputs = [p for p in named if not (p.default is p.empty and is_table(p.name))]
+    inputs = [p for p in named if not ((p.default is p.empty and is_table(p.name)) or _no_tensor(p) or _left_alone(p))]
     ranked = sorted(inputs, key=lambda p: (_is_option(p), p.default is not p.empty))[: len(wanted)]
     inputs = [p for p in named if p in ranked]
     if len(inputs) < len(wanted):
@@ -53,6 +53,16 @@ def _forms(component: str, thing: Any) -> Iterator[Form]:
         if starred and all(slot.role in wanted for slot in slots):  # behind them there may be a mask
             yield Form((*(replace(slot, positional=True) for slot in slots), MASK))
         yield Form(tuple(slots))
+
+
+def _no_tensor(p: inspect.Parameter) -> bool:
+    return isinstance(p.default, bool | int | float | str)
+
+
+def _left_alone(p: inspect.Parameter) -> bool:
+    """Return whether a parameter may be left out and is for what came before, or for positions, by its name."""
+    plain = snake(p.name).strip("_")
+    return p.default is None and re.fullmatch(rf"{CACHE}|{POSITIONS}", plain) is not None
 
 
 def _together(named: list[inspect.Parameter]) -> list[inspect.Parameter]:
@@ -83,7 +93,7 @@ def _option(p: inspect.Parameter) -> str | None:
         return next((role for role in MODES if role in found), None)
     if isinstance(p.default, int | float | str):
         return None
-    if p.default is None and re.fullmatch(CACHE, snake(p.name).strip("_")):
+    if _left_alone(p):
         return None
     return "mask"
 

@@ -123,21 +123,17 @@ def _together(order: Sequence[str], kinds: Mapping[str, str], gains: Set[str]) -
 
     Two ``gains`` are no such pair: a layer may hold those of its norms itself.
     """
+    members: dict[str, list[str]] = {}
+    for name in order:
+        members.setdefault(name.rpartition(".")[0], []).append(name)
     done: set[str] = set()
     for name in order:
-        if name in done:
-            continue
         owner = name.rpartition(".")[0]
-        for other in order:
-            pair = owner and _few(order, owner) and not {name, other} <= gains
-            near = other == name or (other.rpartition(".")[0] == owner and pair)
-            if near and kinds[other] == kinds[name] and other not in done:
+        pair = owner and len(members[owner]) <= 2 and not {*members[owner]} <= gains
+        for other in members[owner] if pair else (name,):
+            if kinds[other] == kinds[name] and other not in done:
                 done.add(other)
                 yield other
-
-
-def _few(order: Sequence[str], owner: str) -> bool:
-    return sum(name.rpartition(".")[0] == owner for name in order) <= 2
 
 
 def _full(kind: str, names: Sequence[str], shapes: Mapping[str, Sequence[int]], widths: Widths) -> bool:

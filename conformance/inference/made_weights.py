@@ -101,7 +101,8 @@ def made_weights(
         texts = {size: _text(role, size, table) for size, role in roles.items()}
         texts |= {s: str(v) for s, v in values.items() if s not in texts and s.value is None}
         made = Construction(maker.text(texts, random), (), frozenset(roles.values()) | ({"heads"} if heads else set()))
-        yield Made(made, dict.fromkeys(heads, table["heads"][0]) | ({own: maker.configured(texts)} if own else {}))
+        counts = dict.fromkeys(heads, table["heads"][0]) if heads else {}
+        yield Made(made, counts | ({own: maker.configured(texts)} if own else {}))
 
 
 def _text(role: str, size: Size, table: Meanings) -> str:
@@ -246,7 +247,7 @@ def _of_parts(
 ) -> Iterator[dict[Size, str]]:
     """Yield what the sizes are that change some of the weights: of tables, of a network, of attention."""
     found: dict[Size, str] = {}
-    attending = [s for s in left if _attends(s, left, effects)]
+    attending = [s for s in left if "heads" in table and _attends(s, left, effects)]
     for size in (s for s in left if s not in attending):
         rows = all(axes == (0,) for axes in effects[size].axes.values())
         tables = [m for m in ("vocab", "max_len") if m in table and m not in known | set(found.values())]

@@ -29,6 +29,7 @@ SECONDS = 120  # of a processor, for one class
 SAMPLE = (
     "torch.nn:RMSNorm",
     "torch.nn:LayerNorm",
+    "torch.nn:MultiheadAttention",
     "keras.layers:RMSNormalization",
     "equinox.nn:RMSNorm",
     "transformers.models.llama.modeling_llama:LlamaRMSNorm",

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attnconf.conformance import inference
-from attnconf.conformance.source.reader import read
+from attnconf.conformance.source.reader import read, read_module
 
 pytestmark = pytest.mark.long
 
@@ -94,6 +94,11 @@ def test_an_option_of_the_family_is_declared_and_judged(name, declared):
 
 def test_a_flag_that_says_that_it_leaves_out_may_leave_out(tmp_path):
     (one,) = bound(written(tmp_path, flag="no_table", added="* 1.0"))
+    assert not one.broken
+
+
+def test_an_option_may_do_on_purpose_what_a_mistake_does_unsaid():  # add_zero_attn: a key of zeros, e^0 below
+    (one,), _ = inference.bindings(read_module("torch.nn"), "MultiheadAttention", None)
     assert not one.broken
 
 

@@ -136,7 +136,7 @@ scaled_after_softmax = Mutant(
 
 off_by_one = Mutant(
     "ATT-off-by-one",
-    story="1 is added to the softmax's denominator",
+    story="1 is added to the softmax's denominator, and nobody says so",
     breaks={"ATT-ROWS-1"},
     hint="divide by the sum of the exponentials alone",
     replace={attention.weigh: lambda scores: torch.softmax(torch.nn.functional.pad(scores, (0, 1)), -1)[..., :-1]},

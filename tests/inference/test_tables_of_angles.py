@@ -37,6 +37,25 @@ def test_what_has_to_be_given_is_no_mask():
     assert form.roles == ["x", START, ROLE, ROLE, "mask"]
 
 
+def unasked(x, mask=None, past_key_values=None, position_ids=None, use_cache=False, position_embeddings=None):
+    cos, sin = position_embeddings
+    return x * cos + sin
+
+
+def asked(x, rope=None):
+    return x if rope is None else x * rope[0] + rope[1]
+
+
+def test_a_table_that_may_be_none_is_handed_over_by_its_name_where_no_code_asks_whether_it_is():
+    form = next(layer_forms("encoder_layer", unasked))
+    assert [(slot.role, slot.by_name) for slot in form.slots] == [("x", False), ("mask", False), (ROLE, True)]
+    assert next(layer_forms("encoder_layer", asked)).roles == ["x"]
+
+
+def test_flags_positions_and_what_came_before_are_no_memory():
+    assert {role for form in layer_forms("decoder_layer", unasked) for role in form.roles} == {"x", "memory", ROLE}
+
+
 def test_the_tables_of_a_form_have_one_shape_and_each_shape_comes():
     form = next(layer_forms("encoder_layer", call))
     shaped = list(in_every_shape(form))

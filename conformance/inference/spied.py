@@ -32,27 +32,39 @@ def spied(place: Place, earlier: bool = False, /, **more: Any) -> Iterator[Seen]
 
     ``earlier``: each is made without these once before, by the same object.
     """
-    within: Any = place.thing if isinstance(place.thing, type) else place.module
-    name = place.name if within is place.module else call_of(within).__name__
-    described = getattr(within, name)
-    within = getattr(within, BUILT_AS, within)
-    function: Callable[..., Any] = getattr(within, name)
-    own, seen = vars(within).get(name, NOTHING), Seen()
+    seen, owned = Seen(), isinstance(place.thing, type)
 
-    @functools.wraps(function)
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def called(function: Callable[..., Any], described: Any, *args: Any, **kwargs: Any) -> Any:
         with contextlib.suppress(TypeError):
             seen.names |= set(inspect.signature(described).bind_partial(*args, **kwargs).arguments)
         seen.calls += 1
-        seen.given = args if within is place.module else args[1:], {**kwargs, **more}
+        seen.given = args[1:] if owned else args, {**kwargs, **more}
         if earlier:
             function(*args, **kwargs)
         seen.returned = function(*args, **{**kwargs, **more})
         return seen.returned
 
-    setattr(within, name, called)
-    try:
+    with calls_as(place, called):
         yield seen
+
+
+@contextlib.contextmanager
+def calls_as(place: Place, called: Callable[..., Any]) -> Iterator[None]:
+    """Let something else be called for a class's method, or a function: it gets that one, as it is and as described."""
+    within: Any = place.thing if isinstance(place.thing, type) else place.module
+    name = place.name if within is place.module else call_of(within).__name__
+    described = getattr(within, name)
+    within = getattr(within, BUILT_AS, within)
+    function: Callable[..., Any] = getattr(within, name)
+    own = vars(within).get(name, NOTHING)
+
+    @functools.wraps(function)
+    def instead(*args: Any, **kwargs: Any) -> Any:
+        return called(function, described, *args, **kwargs)
+
+    setattr(within, name, instead)
+    try:
+        yield
     finally:
         if own is NOTHING:
             delattr(within, name)

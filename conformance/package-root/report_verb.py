@@ -115,6 +115,7 @@ def _spec(output: Path | None, results: Sequence[Path]) -> int:
     try:
         if unlike := site.unlike(output):
             raise UsageError(f"-o {output} {unlike}: want a folder that is new, empty, or an earlier site")
+        output.mkdir(parents=True, exist_ok=True)
         files = site.Site(way_to_spec(output / "index.html")).files()
         site.write(output, files)
     except OSError as error:

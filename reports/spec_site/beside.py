@@ -39,7 +39,7 @@ class Beside:
     """All that stands beside one requirement."""
 
     requirement: registry.Requirement
-    check: catalogue.CheckText | None
+    check: catalogue.CheckText
     mutants: tuple[catalogue.MutantText, ...]
     judged_on: Mapping[str, tuple[str, ...]]  # profile -> components
     reference: tuple[catalogue.FunctionText, ...]
@@ -49,7 +49,7 @@ class Beside:
 def kills(rows: Path) -> list[Kill]:
     """Return all mutants with what the kept rows of the kill matrix say of them, in the order of the chapters."""
     kept: dict[str, list[Record]] = {}
-    for line in rows.read_text(encoding="utf-8").splitlines() if rows.is_file() else ():
+    for line in rows.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         if row.get("roots"):
             kept.setdefault(row["mutant"], []).append(row)
@@ -65,12 +65,12 @@ def kills(rows: Path) -> list[Kill]:
 def beside(known: Iterable[Kill], gallery: Mapping[str, tuple[Group, ...]]) -> dict[str, Beside]:
     """Return what stands beside each requirement, by id, in the order of the pages."""
     by_name = {kill.mutant.id: kill.mutant for kill in known}
-    rows = [{"mutant": kill.mutant.id, "roots": kill.roots or kill.mutant.breaks} for kill in known]
+    rows = [{"mutant": kill.mutant.id, "roots": kill.roots} for kill in known]
     caught = kill_matrix.killers({"rows": rows})
     return {
         name: Beside(
             requirement,
-            catalogue.check_texts(requirement.chapter).get(name),
+            catalogue.check_texts(requirement.chapter)[name],
             tuple(by_name[mutant] for mutant in caught.get(name, ())),
             _judged_on().get(name, {}),
             tuple(catalogue.references(requirement)),

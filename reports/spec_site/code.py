@@ -7,6 +7,7 @@ from typing import Any
 from attnconf.reports.comparison.visible import named
 
 
+@cache
 def coloured(source: str, language: str = "python") -> str:
     """Return a block of code as HTML; "pycon" is what an interpreter shows, and another name is plain text."""
     from pygments import highlight

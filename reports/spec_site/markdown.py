@@ -8,11 +8,13 @@ from typing import Any
 
 from markupsafe import escape
 
+from attnconf.reports.comparison.visible import named
 from attnconf.reports.spec_site import formulas
 from attnconf.reports.spec_site.code import coloured
 
 ID = re.compile(r"\b[A-Z]+-[A-Z0-9]+-\d+\b")
 _COMMENT = re.compile(r"^<!--.*?-->\n", re.M)
+_INDEXED = re.compile(r"(?<![\w.])([A-Za-z\u0391-\u03c9](?:&#39;)?)_([A-Za-z0-9]{1,3})(?![A-Za-z0-9_(])")
 _ELSEWHERE = re.compile(r"(?:https?:)?//|mailto:")
 Around = Callable[[str], tuple[str, str]]  # id of a requirement -> HTML of its head, and of what stands below its notes
 
@@ -33,7 +35,7 @@ class Page:
     ) -> None:  # fmt: skip
         self.folder, self.addresses, self.anchors, self.root = folder, addresses, anchors, root
         self.titles = titles or {}
-        self.tokens = _reader().parse(_COMMENT.sub("", text))
+        self.tokens = _reader().parse(named(_COMMENT.sub("", text)))
         self.headings: list[tuple[int, str, str]] = []  # level, anchor, words
 
     def html(self, around: Around | None = None) -> str:
@@ -73,8 +75,8 @@ class Page:
         return None if self.root is None else f"{self.root}{file}{behind}"
 
     def with_ids(self, text: str) -> str:
-        """Return a text as HTML in which every id of a requirement is a link to it."""
-        return ID.sub(lambda found: self._linked(found[0]), str(escape(text)))
+        """Return a text as HTML in which every id of a requirement is a link to it, and what is below a letter is."""
+        return ID.sub(lambda found: self._linked(found[0]), lowered(text))
 
     def _linked(self, name: str) -> str:
         return f'<a href="{self.anchors[name]}">{name}</a>' if name in self.anchors else name
@@ -128,7 +130,12 @@ def _text(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
         return str(page.with_ids(text))
     if text.endswith(".md"):  # the name of the file: on GitHub it is what is seen, here a page has a title
         text = page.titles.get(page.address(opened[-1].attrs["href"]), text)
-    return str(escape(text))
+    return lowered(text)
+
+
+def lowered(text: str) -> str:
+    """Return a text as HTML, with the index of M_ij below its letter."""
+    return _INDEXED.sub(r"<var>\1<sub>\2</sub></var>", str(escape(text)))
 
 
 def _link_open(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:

@@ -200,7 +200,7 @@ class _Reader:
                 items.append(_operator(self.take(), items))
         if not items:
             raise Unreadable("nothing below or above")
-        return f"<mrow>{_joined(items)}</mrow>"
+        return _joined(items)
 
 
 def _operator(token: Token, before: list[Item]) -> Item:

@@ -36,6 +36,7 @@ EXTRA = {  # pages beside the chapters
     STUDY: "public-code.html",
 }
 CHAPTERS = {f"spec/{chapter}.md": f"{chapter}.html" for chapter in registry.CHAPTERS.values()}
+PAGES = {**CHAPTERS, **EXTRA}
 ELSEWHERE = {"reports/kill-matrix.md": "kill-matrix.html", "reports/gallery/cpu.html": "gallery.html"}
 ALIASES = {"how-to-read.html": "How to read a page", "kill-matrix.html": "Kill matrix"}
 PICTURE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
@@ -61,12 +62,11 @@ class Site:
 
     def files(self) -> dict[str, str | bytes]:
         """Return the content of every file by its name."""
-        shown = [self._page(source, file) for source, file in {**CHAPTERS, **EXTRA}.items() if (TOP / source).is_file()]
+        shown = [self._page(source, file) for source, file in PAGES.items()]
         made: dict[str, str | bytes] = {page.file: self._framed(page, "page.html", shown) for page in shown}
         made["index.html"] = self._framed(_INDEX, "index.html", shown, **self._overview(shown))
         made["kill-matrix.html"] = self._framed(_KILLS, "kills.html", shown, **self._kill_matrix())
-        if self._results:
-            made["gallery.html"] = self._gallery_page()
+        made["gallery.html"] = self._gallery_page()
         made["site.css"] = template("site.css", TEMPLATES).render()
         made["site.js"] = (TEMPLATES / "site.js").read_text(encoding="utf-8")
         entries = json.dumps(list(self._found(shown)), ensure_ascii=False, separators=(",", ":"))
@@ -77,28 +77,26 @@ class Site:
     def pictures(self) -> dict[str, Path]:
         """The pictures that the pages show, by their names in the site."""
         found = [TOP / "reports/kill-matrix.svg"]
-        for source in {**CHAPTERS, **EXTRA}:
-            text = (TOP / source).read_text(encoding="utf-8") if (TOP / source).is_file() else ""
-            found += [(TOP / source).parent / link for link in PICTURE.findall(text)]
-        return {path.name: path.resolve() for path in found if path.is_file()}
+        for source in PAGES:
+            links = PICTURE.findall((TOP / source).read_text(encoding="utf-8"))
+            found += [(TOP / source).parent / link for link in links]
+        return {path.name: path.resolve() for path in found}
 
     @cached_property
     def addresses(self) -> dict[str, str]:
         """Where in the site a file of the repository is shown."""
-        there = {source: file for source, file in {**CHAPTERS, **EXTRA}.items() if (TOP / source).is_file()}
         pictures = {path.relative_to(TOP.resolve()).as_posix(): name for name, path in self.pictures.items()}
-        return {**there, **ELSEWHERE, **pictures}
+        return {**PAGES, **ELSEWHERE, **pictures}
 
     @cached_property
     def titles(self) -> dict[str, str]:
         """What each page is called in few words."""
-        there = {source: file for source, file in self.addresses.items() if source.endswith(".md")}
-        first = {file: _first_line(TOP / source) for source, file in there.items() if (TOP / source).is_file()}
+        first = {file: _first_line(TOP / source) for source, file in PAGES.items()}
         return {file: line.lstrip("# ").partition(":")[0] for file, line in first.items()} | ALIASES
 
     @cached_property
-    def _results(self) -> record.Record | None:
-        return record.read(TOP / GALLERY) if (TOP / GALLERY).is_file() else None
+    def _results(self) -> record.Record:
+        return record.read(TOP / GALLERY)
 
     @cached_property
     def _kills(self) -> list[Kill]:
@@ -107,7 +105,7 @@ class Site:
     @cached_property
     def beside(self) -> dict[str, Beside]:
         """What stands beside each requirement."""
-        return beside(self._kills, gallery(self._results, "gallery.html") if self._results else {})
+        return beside(self._kills, gallery(self._results, "gallery.html"))
 
     def _page(self, source: str, file: str) -> Shown:
         text = (TOP / source).read_text(encoding="utf-8")
@@ -125,8 +123,8 @@ class Site:
             sentence = Markup(re.sub(r"\b(MUST NOT|MUST|SHOULD NOT|SHOULD|MAY)\b", r"<em>\1</em>",
                                      markdown.inline(it.requirement.sentence)))  # fmt: skip
             head = parts.head(it.requirement, sentence, self.anchors)
-            checked = f"conformance/chapters/{it.check.chapter}/{it.check.module}.py" if it.check else ""
-            below = parts.below(it, self.anchors, self.root, checked, lambda text: Markup(coloured(text)))
+            checked = f"conformance/chapters/{it.check.chapter}/{it.check.module}.py"
+            below = parts.below(it, self.anchors, self.root, checked, lambda text: Markup(coloured(text)), _told)
             return str(head), str(below)
 
         return around
@@ -134,11 +132,9 @@ class Site:
     def _framed(self, page: Shown, name: str, shown: list[Shown], **content: Any) -> str:
         chapters = [p for p in shown if p.file in CHAPTERS.values()]
         others = [p for p in shown if p.file not in CHAPTERS.values()]
-        prefixes = {f"{chapter}.html": prefix for prefix, chapter in registry.CHAPTERS.items()}
         return str(
             template(name, TEMPLATES).render(
-                content, page=page, body=Markup(page.body), chapters=chapters, others=others, mark=MARK,
-                has_gallery=self._results is not None, prefixes=prefixes,
+                content, page=page, body=Markup(page.body), chapters=chapters, others=others, mark=MARK, told=_told,
                 requirements=[r for r in registry.requirements().values() if f"{r.chapter}.html" == page.file],
             )
         )  # fmt: skip
@@ -165,14 +161,11 @@ class Site:
             by_chapter.setdefault(kill.mutant.chapter, []).append(kill)
         return {
             "by_chapter": by_chapter, "anchors": self.anchors, "root": self.root,
-            "picture": "kill-matrix.svg" if "kill-matrix.svg" in self.pictures else None,
             "totals": (len(self._kills), sum(bool(kill.roots) for kill in self._kills)),
-            "kept": (TOP / KILLS).is_file(),
         }  # fmt: skip
 
     def _gallery_page(self) -> str:
         """Return the report on the gallery; what it says of the specification leads into the site."""
-        assert self._results is not None  # asked before
         moved = [{**r, "spec": self.anchors.get(r["requirement"], r["spec"])} for r in self._results["results"]]
         about = Pages(passages.passages(None), passages.choices(None), "")
         return comparison([(Path(GALLERY).name, {**self._results, "results": moved})], about)
@@ -193,15 +186,19 @@ _INDEX = Shown("index.html", "The specification of attention", "Contents", "", [
 _KILLS = Shown("kill-matrix.html", "Kill matrix", "Kill matrix", "", [])
 
 
+def _told(text: str) -> Markup:
+    return Markup(markdown.lowered(text))
+
+
 def _first_line(path: Path) -> str:
     with path.open(encoding="utf-8") as file:
         return file.readline().strip()
 
 
 def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
-    """Write the files of a site into a folder, which is made if need be. Raises OSError."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
+    """Write the files of a site into a folder. Raises OSError."""
+    for name in ("index.html", *files):  # the first says whose folder it is, should the rest fail
+        content = files[name]
         record.write_bytes(folder / name, content if isinstance(content, bytes) else content.encode("utf-8"))
 
 

@@ -135,7 +135,7 @@ def parser() -> Parser:
     verb = verbs.add_parser("doctor", help="versions, devices, and whether the suite is sound", allow_abbrev=False)
     verb.set_defaults(act=_doctor)
     report_verb.add_options(
-        verbs.add_parser("report", help="a comparison from results files, or the specification, to browse", allow_abbrev=False)
+        verbs.add_parser("report", help="a comparison from results files; the specification", allow_abbrev=False)
     )
     report_verb.add_diff_options(
         verbs.add_parser("diff", help="what changed between two results files", epilog=EXIT_CODES, allow_abbrev=False)

@@ -173,7 +173,7 @@ class Site:
     def _found(self, shown: list[Shown]) -> Iterator[tuple[str, str, str, str]]:
         """Yield what can be searched for: kind, name, text and address."""
         for name, it in self.beside.items():
-            yield "requirement", name, it.requirement.sentence, self.anchors[name]
+            yield "requirement", name, it.requirement.sentence.replace("`", ""), self.anchors[name]
         for page in shown:
             yield "page", page.title, "", page.file
             yield from (("section", words, page.title, f"{page.file}#{anchor}") for _, anchor, words in page.headings)

@@ -135,7 +135,7 @@ def _text(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
 
 def lowered(text: str) -> str:
     """Return a text as HTML, with the index of M_ij below its letter."""
-    return _INDEXED.sub(r"<var>\1<sub>\2</sub></var>", str(escape(text)))
+    return _INDEXED.sub(r"<var>\1<sub>\2</sub></var>", str(escape(named(text))))
 
 
 def _link_open(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:

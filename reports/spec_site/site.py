@@ -111,23 +111,18 @@ class Site:
         text = (TOP / source).read_text(encoding="utf-8")
         folder = Path(source).parent.as_posix()
         page = markdown.Page(text, folder, self.addresses, self.anchors, self.root, self.titles)
-        body = page.html(self._around() if source in CHAPTERS else None)
+        body = page.html((lambda name: self.around(self.beside[name])) if source in CHAPTERS else None)
         title = next((words for level, _, words in page.headings if level == 1), file)
         return Shown(file, title, self.titles[file], body, [h for h in page.headings if h[0] == 2])
 
-    def _around(self) -> markdown.Around:
+    def around(self, it: Beside) -> tuple[str, str]:
+        """Return the head of a requirement, and what stands below its notes."""
         parts = template("requirement.html", TEMPLATES).module
-
-        def around(name: str) -> tuple[str, str]:
-            it = self.beside[name]
-            sentence = Markup(re.sub(r"\b(MUST NOT|MUST|SHOULD NOT|SHOULD|MAY)\b", r"<em>\1</em>",
-                                     markdown.inline(it.requirement.sentence)))  # fmt: skip
-            head = parts.head(it.requirement, sentence, self.anchors)
-            checked = f"conformance/chapters/{it.check.chapter}/{it.check.module}.py"
-            below = parts.below(it, self.anchors, self.root, checked, lambda text: Markup(coloured(text)), _told)
-            return str(head), str(below)
-
-        return around
+        words = markdown.inline(it.requirement.sentence)
+        sentence = Markup(re.sub(r"\b(MUST NOT|MUST|SHOULD NOT|SHOULD|MAY)\b", r"<em>\1</em>", words))
+        checked = f"conformance/chapters/{it.check.chapter}/{it.check.module}.py"
+        below = parts.below(it, self.anchors, self.root, checked, lambda text: Markup(coloured(text)), _told)
+        return str(parts.head(it.requirement, sentence, self.anchors)), str(below)
 
     def _framed(self, page: Shown, name: str, shown: list[Shown], **content: Any) -> str:
         chapters = [p for p in shown if p.file in CHAPTERS.values()]

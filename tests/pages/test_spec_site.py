@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
@@ -12,7 +13,9 @@ from markdown_it import MarkdownIt
 from attnconf import cli
 from attnconf.conformance.engine import catalogue
 from attnconf.reports.spec_site import formulas, notation
+from attnconf.reports.spec_site.beside import Group
 from attnconf.reports.spec_site.markdown import Page
+from attnconf.reports.spec_site.site import Site
 from attnconf.spec import registry
 
 VOID = {"meta", "link", "input", "img", "br", "hr", "mspace"}
@@ -162,6 +165,21 @@ def test_hostile_texts_stay_texts(text):
     page = Read(shown)
     assert not page.names & {"script", "style", "iframe", "object"}
     assert [link for link in page.links if not re.match(r"https?://|#", link)] == []
+    assert "\u202e" not in shown
+
+
+def test_what_stands_beside_a_requirement_is_text():
+    hostile = "<script>document.title='taken'</script>\"><img src=x onerror=alert(1)>\u202e"
+    it = Site(None).beside["ATT-SCALE-1"]
+    mutants = (replace(it.mutants[0], story=hostile, hint=hostile),)
+    reference = (replace(it.reference[0], name=hostile, summary=hostile, source=hostile),)
+    groups = (Group(it.gallery[0].kind, ((hostile, "gallery.html#a"),)),)
+    beside = replace(
+        it, mutants=mutants, reference=reference, gallery=groups, judged_on={hostile: (hostile,)},
+        requirement=replace(it.requirement, sentence=f"It MUST {hostile}", needs=frozenset({hostile})),
+    )  # fmt: skip
+    shown = "".join(Site(None).around(beside))
+    assert not Read(shown).names & {"script", "img"}
     assert "\u202e" not in shown
 
 

@@ -69,6 +69,12 @@ const fold = () => { menu.open = !narrow.matches; };
 narrow.addEventListener("change", fold);
 fold();
 
+const raised = document.querySelector("msup, msubsup"); // without a font for mathematics what is above hangs over its letter
+if (raised) {
+  const [letter, above] = [raised.firstElementChild, raised.lastElementChild].map((part) => part.getBoundingClientRect());
+  document.documentElement.classList.toggle("plain-fonts", above.bottom < letter.top + letter.height / 4);
+}
+
 function unfold() { // what an address leads to may be folded
   const place = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let at = place && place.closest("details"); at; at = at.parentElement.closest("details")) at.open = true;

@@ -52,6 +52,16 @@ def together(tmp_path_factory):
     return Together((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "together")
 
 
+@pytest.fixture(scope="session")
+def spec_site(together):
+    """Return the folder into which `attnconf report --spec` has written the specification, once for all workers."""
+    from attnconf import cli
+
+    folder = together.folder / "site"
+    assert together.value("site", lambda: cli.main(["report", "--spec", "-o", str(folder)])) == 0
+    return folder
+
+
 @pytest.fixture
 def as_a_user():
     """Let warnings be what they are where somebody's file is judged: shown, and no errors."""

@@ -154,21 +154,31 @@ class CheckText:
     module: str  # "checks/heads": a file of the chapter's folder
     line: int
     families: tuple[str, ...] = ()  # of cases, as the mark names them: "READABLE"
+    span: tuple[int, int] = (0, 0)  # first and last line, with its marks
+
+    @property
+    def source(self) -> str:
+        lines = (CHAPTERS / self.chapter / f"{self.module}.py").read_text(encoding="utf-8").split("\n")
+        return "\n".join(lines[self.span[0] - 1 : self.span[1]])
 
 
 @cache
 def check_texts(chapter: str) -> dict[str, CheckText]:
     """Return a chapter's checks by requirement: the functions marked ``@requirement("…")``."""
     return {
-        ast.literal_eval(mark.args[0]): CheckText(
-            node.name, chapter, module, node.lineno, tuple(map(ast.unparse, mark.args[1:]))
-        )
+        ast.literal_eval(mark.args[0]): _check_text(node, mark, chapter, module)
         for module in modules(chapter, "checks")
         for node in parsed(CHAPTERS / chapter / f"{module}.py").body
         if isinstance(node, ast.FunctionDef)
         for mark in node.decorator_list
         if isinstance(mark, ast.Call) and _named(mark, "requirement")
     }
+
+
+def _check_text(node: ast.FunctionDef, mark: ast.Call, chapter: str, module: str) -> CheckText:
+    families = tuple(map(ast.unparse, mark.args[1:]))
+    span = (node.decorator_list[0].lineno, node.end_lineno or node.lineno)
+    return CheckText(node.name, chapter, module, node.lineno, families, span)
 
 
 def parsed(path: Path) -> ast.Module:

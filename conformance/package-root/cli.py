@@ -39,6 +39,7 @@ every day:
   attnconf rubric new --component rotary       what a homework asks for, and its points, to be edited
   attnconf run --impl mine.py --results mine.json     everything, as data
   attnconf report mine.json -o report.html     a comparison to look at, of any number of results; also .md
+  attnconf report --spec -o site/              the specification, to browse
   attnconf diff before.json after.json         what got worse, and what better
 
 in Python: report = attnconf.check("mine.py"), also of a class, a function or a module
@@ -134,7 +135,7 @@ def parser() -> Parser:
     verb = verbs.add_parser("doctor", help="versions, devices, and whether the suite is sound", allow_abbrev=False)
     verb.set_defaults(act=_doctor)
     report_verb.add_options(
-        verbs.add_parser("report", help="a comparison from results files, as HTML or Markdown", allow_abbrev=False)
+        verbs.add_parser("report", help="a comparison from results files; the specification", allow_abbrev=False)
     )
     report_verb.add_diff_options(
         verbs.add_parser("diff", help="what changed between two results files", epilog=EXIT_CODES, allow_abbrev=False)

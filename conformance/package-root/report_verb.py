@@ -28,10 +28,15 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     forms = ", ".join(f"{suffix} ({what})" for suffix, what in FORMS.items())
     verb.description = (
-        f"Compare the implementations of any number of results files. The form is the name's end: {forms}."
+        f"Compare the implementations of any number of results files. The form is the name's end: {forms}. "
+        "With --spec, write the specification as a site instead: no results files, and a folder behind -o."
     )
-    verb.add_argument("results", nargs="+", type=Path, help="files written by `attnconf run --results`")
+    verb.add_argument("results", nargs="*", type=Path, help="files written by `attnconf run --results`")
     verb.add_argument("-o", "--output", type=Path, metavar="FILE", help="write there instead of printing Markdown")
+    verb.add_argument("--spec", action="store_true", help=(
+        "write the specification into the folder -o, as pages for a browser that open from disk: each requirement with "
+        "its check, the mistakes that it has caught, and who of the gallery fulfils it; the kill matrix, the study of "
+        "public code, and a search"))  # fmt: skip
     verb.set_defaults(act=report)
 
 
@@ -78,8 +83,12 @@ def _diff_page(found: "Difference") -> str:
 
 
 def report(arguments: argparse.Namespace) -> int:
-    """Write or print one report."""
+    """Write or print one report, or write the specification."""
     output: Path | None = arguments.output
+    if arguments.spec:
+        return _spec(output, arguments.results)
+    if not arguments.results:
+        raise UsageError("report: which results? want files written by `attnconf run --results`, or --spec")
     _refuse(output, arguments.results, tuple(FORMS))
     records = _read(arguments.results)
     if output is None:
@@ -92,6 +101,26 @@ def report(arguments: argparse.Namespace) -> int:
     else:
         _write(output, lambda: _content(output, records))
     print(f"written: {output}")
+    return OK
+
+
+def _spec(output: Path | None, results: Sequence[Path]) -> int:
+    """Write the specification as a site."""
+    from attnconf.reports.spec_site import site
+
+    if results:
+        raise UsageError(f"report --spec writes the specification alone, and reads no results: {results[0]}")
+    if output is None:
+        raise UsageError("report --spec: where to? -o site/, say, a folder that is new, empty, or an earlier site")
+    try:
+        if unlike := site.unlike(output):
+            raise UsageError(f"-o {output} {unlike}: want a folder that is new, empty, or an earlier site")
+        output.mkdir(parents=True, exist_ok=True)
+        files = site.Site(way_to_spec(output / "index.html")).files()
+        site.write(output, files)
+    except OSError as error:
+        raise UsageError(f"cannot write {str(error.filename or output)!r}: {error.strerror or error}") from None
+    print(f"written: {output / 'index.html'}, {len(registry.requirements())} requirements in {len(files)} files")
     return OK
 
 

@@ -29,6 +29,7 @@ MAY = {
     "reference": "reference",
     "reports": "reports",
     "reports/grades": "reports conformance.grading.rubric conformance.grading.scoring",  # the types of what it shows
+    "reports/spec_site": "reports spec conformance.engine.catalogue",  # the specification, and what its checks say
     "reports/studies": "reference conformance reports",  # experiments that people run; not installed
     "reports/families": "reference conformance reports",  # what models of a library compute; not installed
     "reports/gallery": "conformance reports",  # the list of adapters; not installed
@@ -77,6 +78,7 @@ WITHOUT_TORCH = [
     "attnconf.reports.comparison.page",
     "attnconf.reports.notebook",
     "attnconf.reports.kill_matrix",
+    "attnconf.reports.spec_site.site",
 ]
 
 

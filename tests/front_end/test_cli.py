@@ -45,7 +45,7 @@ def test_help_names_every_verb_and_the_exit_codes(ask):
 
 def test_the_commands_that_help_shows_are_commands(ask):
     shown = re.findall(r"^  (attnconf .+?)(?:  |$)", ask("--help")[1], flags=re.MULTILINE)
-    assert len(shown) == 13
+    assert len(shown) == 14
     for command in shown:
         assert cli.parser().parse_args(shlex.split(command)[1:]).act
 
@@ -229,7 +229,7 @@ def test_every_mutant_is_listed_as_it_is():
         (["run", "--imp=x"], "unrecognized arguments: --imp=x; nearest: --impl"),
         (["run", "right.py"], "unrecognized arguments: right.py; to judge something: --impl right.py"),
         (["run", "--impl", "reference", "--seed", "many"], "argument --seed: invalid int value: 'many'"),
-        (["report"], "the following arguments are required: results"),
+        (["report"], "which results? want files written by `attnconf run --results`, or --spec"),
         ([], "the following arguments are required: verb"),
     ],
 )

@@ -94,6 +94,8 @@ def test_it_works_from_an_empty_folder(installed, tmp_path):
     listed = run(str(scripts / "python"), "-m", "attnconf", "list", cwd=tmp_path)
     assert "ATT-SCALE-1" in listed
     assert list(tmp_path.iterdir()) == []
+    run(str(scripts / "attnconf"), "report", "--spec", "-o", "site", cwd=tmp_path)
+    assert 'id="att-scale-1"' in (tmp_path / "site" / "attention.html").read_text(encoding="utf-8")
 
 
 def installed_as(folder):

@@ -126,10 +126,15 @@ def _is_bias(name: str) -> bool:
     return "bias" in last or last.startswith("b_")
 
 
+def _is_row(x: Tensor, width: int) -> bool:
+    return x.numel() == width == max(x.shape)
+
+
 def without_effect(place: Place, text: AttentionText, config: MultiHeadAttentionConfig) -> tuple[str, ...]:
     """Return words on parameters that an output is computed from, that are no weights of ours, and change nothing.
 
-    As a sink that is divided away again, or a bias on the scores that is the same for all keys that are seen.
+    As a sink that is divided away again, or a bias on the scores that is the same for all keys that are seen. A row as
+    wide as the keys that changes nothing is a bias of theirs, whatever it is called: it shifts all scores alike.
     """
     if text.lazy or text.unregistered or not isinstance(place.thing, type):
         return ()
@@ -148,5 +153,6 @@ def without_effect(place: Place, text: AttentionText, config: MultiHeadAttention
         return ()
     sizes = {name: float(gradient.abs().max()) for name, gradient in found.items() if gradient is not None}
     least = NOTHING * max(sizes.values(), default=0.0)
-    idle = [name for name, size in sizes.items() if size <= least and name not in ours and not _is_bias(name)]
+    idle = [name for name, size in sizes.items() if size <= least and name not in ours]
+    idle = [name for name in idle if not (_is_bias(name) or _is_row(given[name], config.num_heads * config.head_dim))]
     return tuple(f"the parameter `{name}` is applied, and changes nothing" for name in idle)

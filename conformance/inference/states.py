@@ -222,11 +222,16 @@ def _assignments(
         options = []
         for group, role in zip(order, open_roles, strict=True):
             options.append([(group, layout) for layout in _as_values(group, role, fixed, fits)])
-            biases = [b for b in unread if b.kind == "bias" and b.owner == group.owner and b is not group]
-            for bias in biases[:1]:
+            for bias in [b for b in unread if b.kind == "bias" and b is not group and _beside(b, group)][:1]:
                 options.append([(bias, layout) for layout in _as_values(bias, role, fixed, fits)])
         if all(options):
             yield options
+
+
+def _beside(bias: Group, group: Group) -> bool:
+    """Return whether a bias is that of a weight: of one owner, or of one name in two dicts."""
+    (above, _, own), (other, _, its) = bias.key.rpartition("."), group.key.rpartition(".")
+    return bias.owner == group.owner or (own == its and "" not in (above, other) and above != other)
 
 
 def _as_values(group: Group, role: str, fixed: Sequence[Group], fits: Fits) -> list[Layout]:

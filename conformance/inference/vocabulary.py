@@ -122,7 +122,8 @@ INPUTS: Mapping[str, str] = {
     r"other|y|enc_?out|encoder_?out|cond|source|src|xkv|key_?value(_?states)?|k_?v|encoded|cross|x_?enc|enc_?src|z|x2|memories|"
     r"contexto|contesto|contexte|kontext|kontekst|baglam|memoria|memória|mémoire|"
     r"kv_?input|m|e_?outputs?|encoder_?states|x_?context|x_?encoder|x_?cross|key_?value|context_?states",
-    "mask": r".*(mask|masque|m[aá]scara|maschera).*|(.*_)?pad(ding)?|.*attn_?bias|attention_?bias|key_?padding|visible|"
+    "mask": r".*(mask|masque|m[aá]scara|maschera).*|(.*_)?pad(ding)?|bourrage|relleno|riempimento|preenchimento|dolgu|"
+    r".*attn_?bias|attention_?bias|key_?padding|visible|"
     r"valid|allowed|keep|(src|tgt|trg)_?(key_?)?padding.*|tril|causal_?bias|m",
     "lengths": r"valid_?lens?|lengths?|n_?(frames|nodes|tokens|words|steps|real|items|samples)|"
     r"lens|seq_?lens?|valid_?lengths?|n_?valid|laengen?|längen?|longueurs?|longitude?s|largos|lunghezz[ae]|lengtes?|"

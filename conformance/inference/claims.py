@@ -18,7 +18,10 @@ _SCORES = (
 _GIVES = r"\b(returns?|returned|outputs?|gives|comes? (back|out))\b"
 _SAID_SCORES = r"\b(scores|logits)\b|\b(before|without) (the |a |any )?softmax|\bpre-?softmax|\bunnormali[sz]ed\b"
 _WEIGHTS = r"weight|prob|\bsums?\b|\bnormali[sz]ed|after"
-_BATCH = r"(?:b|bs|bsz|n|batch\w*|lot[eo]?s?|lott[oi]|paczk[ai]|partia|pak(i)?et|partiya|yigin|stapel|num_?samples)"
+_BATCH = (
+    r"(?:b|bs|bsz|n|batch\w*|lot[eo]?s?|lott[oi]|paczk[ai]|partia|pak(i)?et|partiya|yigin|stapel|"
+    r"(n|num)_?(samples|users|sentences|examples|sequences|proteins|images|clips|songs|patients|sessions))"
+)
 _SURELY_BATCH = r"b|bs|bsz|batch\w*|lotto|lote|lot|paczka|paket|partiya"
 _SURELY_BATCH_WORD = rf"(?:{_SURELY_BATCH})"
 _SEQUENCE = (

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
+from typing import Any
 
 import torch
 
@@ -124,16 +125,26 @@ def _of_entries(bound: Bound, names: str) -> Iterator[tuple[str, bool, str]]:
 
 
 def worded(bound: Bound) -> Iterator[tuple[str, str, Callable[[str], str]]]:
-    """Yield the options of a constructor that are words, as they are, and what makes the body with another word."""
+    """Yield the options of a constructor that are words, as they are, and what makes the body with another word.
+
+    Those of a configuration that it is built with, and that the file defines, are options of it, too.
+    """
     body, made = bound.draft.body, _construction(bound)
-    said = ast.get_source_segment(body, made) if made else None
-    if made is None or said is None:
-        return
-    handed = {word.arg: word.value for word in made.keywords}
-    for p in parameters_of(bound.place.thing):
-        now = handed.get(p.name, ast.Constant(p.default))
-        if isinstance(now, ast.Constant) and isinstance(now.value, str):
-            yield p.name, now.value, partial(_with_word, body, said, made, p.name)
+    for call in (n for n in ast.walk(made) if isinstance(n, ast.Call)) if made else ():
+        thing = bound.place.thing if call is made else _of_the_file(bound, call)
+        said = ast.get_source_segment(body, call)
+        handed = {word.arg: word.value for word in call.keywords}
+        for p in parameters_of(thing) if thing is not None and said else ():
+            now = handed.get(p.name, ast.Constant(p.default))
+            if isinstance(now, ast.Constant) and isinstance(now.value, str) and said:
+                yield p.name, now.value, partial(_with_word, body, said, call, p.name)
+
+
+def _of_the_file(bound: Bound, call: ast.Call) -> Any:
+    """Return the class that a call builds, where the judged file defines it."""
+    found = vars(bound.place.module).get(ast.unparse(call.func).removeprefix("theirs."))
+    own = inspect.isclass(found) and found.__module__ == bound.place.module.__name__
+    return found if own else None
 
 
 def _with_word(body: str, said: str, made: ast.Call, name: str, word: str) -> str:

@@ -70,9 +70,10 @@ def _told(bound: Bound, other: Bound, name: str, value: bool) -> Bound:
     told = [line for line in bound.told if not line.startswith("not tried    ")]
     told += [f"not tried    {', '.join(untried)}"] if untried else []
     if other.certified == "reference":
-        return replace(
-            bound, untried=untried, told=(*told, f"turned       {name}: the textbook where it is {value}, too")
-        )
+        told.append(f"turned       {name}: the textbook where it is {value}, too")
+        more = tuple(f"{words}, and `{name}` {value}" for words in other.broken if words not in bound.broken)
+        told += [f"option       {words}" for words in more]
+        return replace(bound, untried=untried, told=tuple(told), broken=(*bound.broken, *more))
     mistake = named(str(other.certified))
     if _call(other) != _call(bound):  # an option changes what is computed, not how it is called
         return _with_promise(bound, name, value)

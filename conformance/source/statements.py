@@ -200,7 +200,7 @@ def _kind(node: ast.stmt) -> str:
             parts = [*targets, *([node.value] if node.value else [])]
             return "constant" if all(_is_plain(part) for part in parts) else "assignment"
         case ast.Expr(value=ast.Call(func=function)):
-            return "setting" if _last(function) in _SETTINGS or _on_path(function) else "work"
+            return "setting" if _last(function) in _SETTINGS or _on_path(function) or _registers(function) else "work"
         case ast.If(test=test) if _is_main(test):
             return "guard"
         case ast.If() | ast.Try():
@@ -255,6 +255,12 @@ def _last(function: ast.expr) -> str:
 
 def _on_path(function: ast.expr) -> bool:
     return ast.unparse(function).startswith("sys.path.")
+
+
+def _registers(function: ast.expr) -> bool:
+    """Return whether a function puts something in a table, as ``register("relu")(f)``, by its name."""
+    first = function.func if isinstance(function, ast.Call) else function
+    return isinstance(first, ast.Name) and first.id.lower().startswith(("register", "_register"))
 
 
 def _called(node: ast.AST) -> set[str]:

@@ -51,6 +51,22 @@ def test_a_constant_that_only_a_script_has_is_run_where_a_definition_needs_it(pa
     assert not found.left_out
 
 
+def test_what_registers_functions_by_their_names_is_run(partly):
+    found = partly(
+        "import atexit, torch\n"
+        "TABLE = {}\n"
+        "def register(name):\n"
+        "    def kept(f): TABLE[name] = f; return f\n"
+        "    return kept\n"
+        "register('relu')(torch.relu)\n"
+        "register('never')(computed_below)\n"
+        "atexit.register(print, 'the end')\n"
+        "def f(name): return TABLE[name]\n"
+        "computed_below = torch.ones(2).sigmoid()\n"
+    )
+    assert list(found.module.TABLE) == ["relu"]
+
+
 def test_of_a_script_only_what_definitions_need_is_run(partly):
     found = partly(
         "import torch\nfrom torch import nn\nimport no_such_plotting as plt\n"

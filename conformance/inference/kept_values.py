@@ -1,5 +1,11 @@
-"""What an object keeps of a call has to follow its weights: they change in training, between one call and the next."""
+"""What a call leaves behind: what an object keeps follows its weights, and the masks of a layer stay as they were.
 
+Weights change in training, between one call and the next. A layer's masks are often made of ours, so that no
+requirement sees what becomes of them.
+"""
+
+import contextlib
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -7,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound
@@ -29,6 +36,31 @@ def of_old_weights(bound: Bound, asked: Request) -> Iterator[str]:
     (new,) = _outputs(bound, asked, (True,))
     if new is not None and _differ(new, after) and not _differ(before, after):
         yield STALE
+
+
+def of_masks(bound: Bound, asked: Request) -> Iterator[str]:
+    """Yield a word on each mask of a layer that a call overwrites: the caller's own, who gives it to the next layer."""
+    known, x = COMPONENTS[asked.component], asked.inputs.get("x")
+    if not (known.layered and "key_mask" in known.forward and isinstance(x, Tensor)):
+        return
+    tokens = {"key_mask": x, "memory_mask": asked.inputs.get("memory")}
+    masks = {
+        n: torch.arange(y.shape[1]).expand(len(y), -1) < y.shape[1] - 1 for n, y in tokens.items() if y is not None
+    }
+    found: dict[str, None] = {}
+
+    def called(function: Callable[..., Any], described: Any, *args: Any, **kwargs: Any) -> Any:
+        given: dict[str, Any] = {}
+        with contextlib.suppress(TypeError):
+            given = inspect.signature(described).bind_partial(*args, **kwargs).arguments
+        before = {n: (y, y._version) for n, y in given.items() if isinstance(y, Tensor) and y.dtype == torch.bool}
+        returned = function(*args, **kwargs)
+        found.update(dict.fromkeys(n for n, (y, version) in before.items() if y._version != version))
+        return returned
+
+    with calls_as(bound.place, called):
+        reply(bound.draft.implementation(bound.place.module), asked.with_inputs(**masks))
+    yield from (f"the argument `{name}` of forward is overwritten" for name in found)
 
 
 def _outputs(bound: Bound, asked: Request, changed: tuple[bool, ...]) -> list[Tensor | None]:

@@ -1,4 +1,4 @@
-"""What an object keeps of a call: it must not outlive the weights that it was made of, in training."""
+"""What a call leaves behind: nothing that outlives the weights that it was made of, and no other masks."""
 
 from pathlib import Path
 
@@ -53,3 +53,15 @@ def test_what_is_kept_follows_the_weights(tmp_path, again, how, stale):
 @pytest.mark.parametrize(("kind", "name"), [("right", "kept_in_evaluation"), ("wrong", "of_old_weights")])
 def test_a_cache_may_serve_evaluation(kind, name):
     assert (STALE in broken(SUBMISSIONS / kind / f"pos_t5_bias_{name}.py")) == (kind == "wrong")
+
+
+@pytest.mark.parametrize("how", ["mask &= below", "mask = mask & below"])
+def test_the_mask_of_a_layer_stays_as_it_was(tmp_path, how):
+    text = (SUBMISSIONS / "wrong" / "lay_mask_of_the_caller.py").read_text(encoding="utf-8")
+    path = tmp_path / "block.py"
+    path.write_text(
+        text.replace("mask &= ", "below = ").replace(
+            "        x = x + self.att", f"        {how}\n        x = x + self.att"
+        )
+    )
+    assert ("the argument `mask` of forward is overwritten" in broken(path)) == ("&=" in how)

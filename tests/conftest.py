@@ -27,7 +27,7 @@ def pytest_configure(config):
 
 
 def pytest_report_header():
-    return f"drawn on {drawn.day()}: of what is long, a third"
+    return f"drawn on {drawn.day()}: of what is long, a quarter"
 
 
 @pytest.hookimpl(trylast=True)

@@ -111,7 +111,7 @@ def judged_again() -> frozenset[str]:
 
 
 def sample() -> list[str]:
-    """Return the files of which each run of the tests judges a third, others every day.
+    """Return the files of which each run of the tests judges a quarter, others every day.
 
     Of every kind (component, right or wrong) they are a twentieth, beginning with the first; besides, those of AGAIN,
     and those of which more than a verdict is asked.

@@ -1,6 +1,6 @@
 """Homework that knows nothing of us: right files conform, wrong ones do not, and no mistake is named but theirs.
 
-Each run judges a third of a sample of the files, others every day, --in-full all, and each again from its written
+Each run judges a quarter of a sample of the files, others every day, --in-full all, and each again from its written
 adapter.
 """
 

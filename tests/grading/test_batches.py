@@ -81,6 +81,7 @@ def scores(handed_in):
     return found
 
 
+@pytest.mark.long
 def test_a_class_is_graded_and_a_killed_grader_goes_on_where_it_was(handed_in):
     """Nothing is lost, and nothing is done twice: the record that was there is not written again.
 

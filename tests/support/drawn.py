@@ -1,10 +1,10 @@
-"""What a run of the tests leaves to other days: a third of what is long is run each day, and all with ``--in-full``."""
+"""What a run of the tests leaves to other days: a quarter of what is long is run each day, and all with ``--in-full``."""
 
 import datetime
 import os
 import zlib
 
-EVERY = 3  # days
+EVERY = 4  # days
 
 # Set by the first process of a run, for its workers: no midnight comes between them.
 os.environ.setdefault("TESTS_DRAWN_ON", datetime.datetime.now(datetime.UTC).date().isoformat())

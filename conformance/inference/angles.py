@@ -22,13 +22,15 @@ SHAPES = tuple((axes, width) for axes in AXES for width in ("E", "E // 2"))
 
 
 def in_every_shape(form: Form) -> Iterator[Form]:
-    """Yield a form with its tables in every shape that code may want; as it is where it has none."""
+    """Yield a form with its tables in every shape that code may want, and without those that may be None."""
     names = [slot.name for slot in form.slots if slot.role == ROLE]
     if not names:
         yield form
     for tables in _tables([kind_of(name) for name in names]) if names else ():
         given = dict(zip(names, tables, strict=True))
         yield Form(tuple(replace(s, role=ROLE + given[s.name]) if s.name in given else s for s in form.slots))
+    if names and all(s.by_name for s in form.slots if s.name in names):  # a part may do without them
+        yield Form(tuple(s for s in form.slots if s.name not in names))
 
 
 def _tables(kinds: Sequence[str]) -> Iterator[tuple[str, ...]]:

@@ -52,6 +52,12 @@ def test_a_table_that_may_be_none_is_handed_over_by_its_name_where_no_code_asks_
     assert next(layer_forms("encoder_layer", asked)).roles == ["x"]
 
 
+def test_what_may_be_none_is_left_out_where_no_shape_fits():
+    *shaped, without = in_every_shape(next(layer_forms("encoder_layer", unasked)))
+    assert all(map(has_tables, shaped))
+    assert without.roles == ["x", "mask"]
+
+
 def test_flags_positions_and_what_came_before_are_no_memory():
     assert {role for form in layer_forms("decoder_layer", unasked) for role in form.roles} == {"x", "memory", ROLE}
 

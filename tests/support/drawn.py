@@ -1,4 +1,4 @@
-"""What a run of the tests leaves to other days: a quarter of what is long is run each day, and all with ``--in-full``."""
+"""What a run of the tests leaves to other days: of what is long it runs a quarter each day, all with ``--in-full``."""
 
 import datetime
 import os

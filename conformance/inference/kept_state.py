@@ -46,20 +46,22 @@ def flags(thing: Any) -> dict[str, bool]:
     return {p.name: True for p in parameters(thing) if isinstance(p.default, bool) and re.fullmatch(KEEPING, p.name)}
 
 
-def continued(last: Callable[[Tensor, Any], Last | None], x: Tensor) -> str:
+def continued(last: Callable[[Tensor, Any, int], Last | None], x: Tensor) -> str:
     """Return in which way tokens of (B, L, …) after a cache differ from those of the whole; "" where they do not.
 
-    A cache that no call returns, or that a call does not take back as it came, is not tried.
+    ``last``: the last output of tokens, with what is kept of those before and their number. A cache that no call
+    returns, or that a call does not take back as it came, is not tried.
     """
-    whole = [last(x[:, :n], None) for n in (x.shape[1] - 1, x.shape[1])]
-    before = last(x[:, :-2], None)
+    n = x.shape[1]
+    whole = [last(x[:, :end], None, 0) for end in (n - 1, n)]
+    before = last(x[:, :-2], None, 0)
     if before is None or None in whole:
         return UNTRIED
     for pick in PICKS:
-        first = last(x[:, -2:-1], pick(before[1]))
+        first = last(x[:, -2:-1], pick(before[1]), n - 2)
         if first is None:
             continue
-        second = last(x[:, -1:], pick(first[1]))
+        second = last(x[:, -1:], pick(first[1]), n - 1)
         ends = (_alike(first, whole[0]), second is not None and _alike(second, whole[1]))
         return "" if all(ends) else _differing(ends[0])
     return UNTRIED
@@ -177,8 +179,8 @@ def of_ids(thing: Any, module: Any, made: Construction, config: Any) -> tuple[st
     try:
         built = attempt(partial(run, Construction(inner, made.before), space))
         ids = torch.tensor([[1, 4, 2, 5, 3, 1], [3, 3, 1, 2, 5, 4]])
-        last = partial(_last, built.double().eval(), kept[0], flags(thing))
-        words = continued(last, ids)
+        built, also = built.double().eval(), flags(thing)
+        words = continued(lambda part, before, _: _last(built, kept[0], also, part, before), ids)
         for one in _made_by(built, len(ids)) if words == UNTRIED else ():
             words = continued_in_place(partial(_from, built, kept[0], thing), ids, one)
     except (Failed, RuntimeError, TypeError, ValueError):

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_leaves, tree_map
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.diagnosis.broken_argument import IDLE
@@ -244,25 +245,52 @@ def cache(tried: Tried) -> str:
         return "" if _continued(tried, x, {}) == "" or _keeps_a_memory(tried) else UNTRIED
     told = _continued(tried, x, absent if len(tried.asked.inputs) > 1 else {})
     turned = any(kind_of(p.name) for p in found)
-    return UNTRIED if told and turned else told  # they are those of the first positions, for each part of a sequence
+    return UNTRIED if told and turned else told  # perhaps it wants the tables of all, and takes its rows itself
 
 
 def _continued(tried: Tried, x: Tensor, absent: Mapping[str, None]) -> str:
     """Return in which way tokens after a cache differ from those of the whole, as ``continued`` says it."""
     x = x if x.shape[1] > 3 else drawn("a sequence with a cache", x.shape[0], LONG, x.shape[2])
     more = {**flags(tried.bound.place.thing), **absent}
-    returned = continued(lambda part, kept: _last(tried, part, kept, more), x)
+    tables = _tables(tried, x, more)
+    if tables is None:
+        return UNTRIED
+    returned = continued(lambda part, kept, at: _last(tried, part, kept, {**more, **tables(at, part.shape[1])}), x)
     if returned != UNTRIED or COMPONENTS[tried.bound.draft.component].stacked:  # below, tokens see those behind them
         return returned
     place, asked = tried.bound.place, tried.asked.config
     begins = starts(place.thing)
+
+    def begun(part: Tensor, at: int) -> dict[str, Any]:
+        return {**more, **begins(at), **tables(at, part.shape[1])}
+
     dicts = kept_dicts(lambda written: _last(tried, x, written, more, True))
     words = (
-        continued_in_place(lambda part, kept, at: _last(tried, part, kept, {**more, **begins(at)}, True), x, one)
+        continued_in_place(lambda part, kept, at: _last(tried, part, kept, begun(part, at), True), x, one)
         for one in chain(kept_objects(tried.argument.annotation, place.module, asked, len(x)), dicts)
     )
     found = [told for told in words if told != UNTRIED]
     return "" if "" in found else next(iter(found), UNTRIED)  # of sizes that are guessed some do not fit
+
+
+def _tables(tried: Tried, x: Tensor, more: Mapping[str, Any]) -> Callable[[int, int], dict[str, Any]] | None:
+    """Return what gives the tables of angles of some tokens, by name: rows of those of all; None where none are found.
+
+    They are those that the binding hands over for the whole, which begins at the first position.
+    """
+    names = [p.name for p in parameters(tried.bound.place.thing) if kind_of(p.name)]
+    if not names:
+        return lambda at, tokens: {}
+    asked = tried.asked.asked(inputs=dict.fromkeys(tried.asked.inputs, x), out_shape=tuple(x.shape))
+    _, seen = tried.given(None, asked, **more)
+    given = {name: seen.given[1].get(name) for name in names}
+    if not all(any(x.shape[1] in t.shape for t in tree_leaves(value)) for value in given.values()):
+        return None
+
+    def rows(t: Tensor, at: int, tokens: int) -> Tensor:
+        return t.narrow(t.shape.index(x.shape[1]), at, tokens) if x.shape[1] in t.shape else t
+
+    return lambda at, tokens: {n: tree_map(lambda t: rows(t, at, tokens), value) for n, value in given.items()}
 
 
 def _keeps_a_memory(tried: Tried) -> bool:

@@ -106,10 +106,12 @@ def _with_memory_apart(place: Place, text: AttentionText, sizes: Any) -> Attenti
     both, open_ = (request(text, sizes[0], 2, 6, 6, {}, causal=causal) for causal in (True, False))
     apart = text.but(memory_apart=True)
     made, alone = text.implementation(place), apart.implementation(place)
-    to_memory = reply(made, both)
+    to_memory, without = reply(made, both), [reply(alone, _to_itself(one)) for one in (both, open_)]
     if refuses(to_memory):
         limit = "it is refused"
-    elif same(to_memory, reply(made, open_)) and not same(*(reply(alone, _to_itself(one)) for one in (both, open_))):
+    elif any(isinstance(each, Failure) for each in without):
+        return text  # it needs a memory
+    elif same(to_memory, reply(made, open_)) and not same(*without):
         limit = "with one nothing is hidden"
     else:
         return text

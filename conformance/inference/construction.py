@@ -103,12 +103,16 @@ def _with_kv_width(
 def _with_hidden(choices: list[list[tuple[str, str]]], table: Meanings) -> list[list[tuple[str, str]]]:
     """Return the choices such that what is called as the model's width may be the hidden one.
 
-    Only where nothing else is called so, and the model's width may be what is called by a name that says nothing.
+    Only where nothing else is called so, and the model's width may be what is called by a name that says nothing, or
+    is that of a configuration which a network gets besides.
     """
     meant = [{m for _, m in c} for c in choices]
     silent = [len(m & set(SIZES)) > 2 for m in meant]
     named = set().union(*(m for m, quiet in zip(meant, silent, strict=True) if not quiet))
-    if "hidden" not in table or not any(silent) or {"hidden", "ratio", "config"} & named:
+    beside = "config" in named and "heads" not in table  # which has the width of the model
+    if "hidden" not in table or not (any(silent) or beside) or {"hidden", "ratio"} & named:
+        return choices
+    if "config" in named and not beside:
         return choices
     return [[*c, (table["hidden"][0], "hidden")] if m == {"embed"} else c for c, m in zip(choices, meant, strict=True)]
 

@@ -71,7 +71,11 @@ def _told(bound: Bound, other: Bound, name: str, value: bool) -> Bound:
     told += [f"not tried    {', '.join(untried)}"] if untried else []
     if other.certified == "reference":
         told.append(f"turned       {name}: the textbook where it is {value}, too")
-        more = tuple(f"{words}, and `{name}` {value}" for words in other.broken if words not in bound.broken)
+        more = (
+            *(f"{words}, and `{name}` {value}" for words in other.broken if words not in bound.broken),
+            *(f"the argument `{one}` of the constructor is not heeded, where `{name}` is {value}"
+              for one in _unheeded(other) if one not in _unheeded(bound)),
+        )  # fmt: skip
         told += [f"option       {words}" for words in more]
         return replace(bound, untried=untried, told=tuple(told), broken=(*bound.broken, *more))
     mistake = named(str(other.certified))
@@ -83,6 +87,12 @@ def _told(bound: Bound, other: Bound, name: str, value: bool) -> Bound:
         return bound
     words = f"the argument `{name}` of the constructor is broken where it is {value}: {mistake.story}"
     return replace(bound, untried=untried, told=(*told, f"option       {words}"), broken=(*bound.broken, words))
+
+
+def _unheeded(bound: Bound) -> list[str]:
+    """Return the argument for a network's activation where it is not heeded: a binding hands it over, to show it."""
+    asked = re.findall(r"(\w+)=chosen\(\{[^}]*\}, config\.activation\)", bound.draft.body)
+    return asked if bound.draft.component == "feed_forward" else []
 
 
 def _with_promise(bound: Bound, name: str, value: bool) -> Bound:

@@ -32,8 +32,8 @@ SIZES: Mapping[str, str] = {
     "kv_heads": r"(n|num)_?(kv|key_?value)_?heads?|(kv|key_?value)_?heads?|(n|num)_?heads?_?kv|"
     r"(n|num)_?kv|(n_?)?kv_?h?|h_?kv|kv_?(num_?heads|head_?(num|count))|heads?_?kv|(n|num)_?keys?_?heads?|"
     r"((n|num)_?)?((query|kv)_?)?groups|g|"
-    r"(koepfe|köpfe|tetes|têtes|cabezas|cabeças|cabecas|teste|golov[y]?|glow[y]?|kafa(lar)?)_?kv|"
-    r"kv_?(koepfe|köpfe|tetes|têtes|cabezas|cabeças|cabecas|teste|golov[y]?|glow[y]?|kafa(lar)?)",
+    r"(koepfe|köpfe|tetes|têtes|cabezas|cabeças|cabecas|teste|golov[y]?|glow[y]?|kafa(lar)?|tou(_?shu)?)_?kv|"
+    r"kv_?(koepfe|köpfe|tetes|têtes|cabezas|cabeças|cabecas|teste|golov[y]?|glow[y]?|kafa(lar)?|tou(_?shu)?)",
     "kv_groups": r"((n|num)_?)?((query|kv|key_?value)_?)?groups|(kv_?)?group_?size|n_?rep|"
     r"(q|queries|heads)_?per_?(kv|key|group)(_?head)?",
     "head_dim": r"head_?dim|d_?k|dk|d_?v|dv|d_?kv|d_?head|dim_?head|head_?size|d_?q|dq|key_?size|size_?per_?head|"
@@ -79,7 +79,7 @@ SIZES: Mapping[str, str] = {
     r"enc_?layers|(n|num)_?enc|"
     r"layer_?num|n_?cells|num_?cells|n_?encoders?|num_?encoders?|encoder_?depth|"
     r"((n|num|anzahl|ile|liczba|nombre|numero|kolvo)_?)?(schichten|capas|couches|strati|camadas|warstw(y|a)?|lagen|"
-    r"katman(lar)?|sloi|sloev|cengshu|ceng)|ile|anzahl|sayi|skolko|"
+    r"katman(lar)?|sloi|sloev|ceng(_?shu)?)|ile|anzahl|sayi|skolko|"
     r"tiefe|profondeur|profundidade?|profondita|glubina|glebokosc|derinlik|shen_?du",
     "decoder_layers": r"num_?decoder_?layers|(n|num)_?dec|decoder_?layers|n_?dec(oder)?_?layers?|dec_?layers|"
     r"n_?decoders?|"

@@ -10,7 +10,10 @@ from torch import Tensor, nn
 from transformers.models.bart.modeling_bart import BartAttention, BartConfig
 from transformers.models.bert.modeling_bert import BertConfig, BertSelfAttention
 from transformers.models.gpt_neo.modeling_gpt_neo import GPTNeoConfig, GPTNeoSelfAttention
+from transformers.models.marian.modeling_marian import MarianAttention, MarianConfig
+from transformers.models.mbart.modeling_mbart import MBartAttention, MBartConfig
 from transformers.models.t5.modeling_t5 import T5Attention, T5Config
+from transformers.models.wav2vec2.modeling_wav2vec2 import Wav2Vec2Attention, Wav2Vec2Config
 from transformers.models.whisper.modeling_whisper import WhisperAttention, WhisperConfig
 from x_transformers import Attention
 
@@ -26,13 +29,15 @@ def causal_but_for_the_flag() -> None:
     """A layer made from its configuration attends in plain torch, which does not read ``is_causal``."""
     x = torch.randn(1, 4, 8)
     bert = BertConfig(hidden_size=8, num_attention_heads=2)
-    bart = BartConfig(d_model=8, encoder_attention_heads=2)
-    whisper = WhisperConfig(d_model=8, encoder_attention_heads=2)
-    for layer in (
-        BertSelfAttention(bert, is_causal=True),
-        BartAttention(8, 2, is_causal=True, config=bart),
-        WhisperAttention(8, 2, is_causal=True, config=whisper),
-    ):
+    of_embeddings = {
+        BartAttention: BartConfig,
+        MBartAttention: MBartConfig,
+        MarianAttention: MarianConfig,
+        WhisperAttention: WhisperConfig,
+        Wav2Vec2Attention: Wav2Vec2Config,
+    }
+    others = [kind(8, 2, is_causal=True, config=configuration()) for kind, configuration in of_embeddings.items()]
+    for layer in (BertSelfAttention(bert, is_causal=True), *others):
         name = type(layer).__name__
         print(f"{name}(is_causal=True): the first output moves by {moved(layer, x):.3f} with the last token")
 

@@ -142,10 +142,19 @@ def with_wide_heads(place: Place, text: LayerText) -> LayerText:
     if certificate.agrees(given, one.conventions()) or any("ENC-HEAD-1" in mistake.breaks for mistake in known):
         return one
     failure = next((each for each in given if isinstance(each, Failure)), None)
+    if failure and _is_idle(place, text.but(made=made), causal):
+        return text  # it is the width of something else
     words = (
         f"was not tried with another width: {why(failure)}" if failure else "does what is not known with another width"
     )
     return text.but(untried=(*text.untried, f"the argument `{name}` {words}"))
+
+
+def _is_idle(place: Place, text: LayerText, causal: bool) -> bool:
+    """Return whether a layer is right with heads of their share of the model, whatever else it was built with."""
+    block = block_of(text.component, text.declares, SHARED, (2, 2))
+    certificate = Certificate(text.component, [(block.with_config(causal=True) if causal else block).asked()])
+    return certificate.agrees(certificate.replies(text.implementation(place)), text.conventions())
 
 
 def _of_wide_heads(entries: Sequence[str]) -> tuple[str, ...]:

@@ -42,9 +42,9 @@ def role_of(p: Parameter) -> str:
 
 def as_needed(parameters: list[Parameter], target: Any) -> list[Parameter]:
     """Return the parameters of a call; a table that may be None has to be given where no code asks whether it is."""
-    idle = [p.name for p in parameters if p.default is None and is_table(p.name)]
-    code = code_reached(inspect.unwrap(getattr(target, "__func__", target))) if idle else ""
-    needed = {n for n in idle if len(re.findall(rf"\b{n}\b", code)) > 1
+    optional = [p.name for p in parameters if p.default is None and is_table(p.name)]
+    code = code_reached(inspect.unwrap(getattr(target, "__func__", target))) if optional else ""
+    needed = {n for n in optional if len(re.findall(rf"\b{n}\b", code)) > 1
               and not re.search(rf"\b{n} is |\b(if|and|or|not) {n}\b(?!\[)|\b{n} (and|or|if)\b", code)}  # fmt: skip
     return [p.replace(default=p.empty, kind=p.KEYWORD_ONLY) if p.name in needed else p for p in parameters]
 

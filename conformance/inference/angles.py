@@ -22,14 +22,17 @@ SHAPES = tuple((axes, width) for axes in AXES for width in ("E", "E // 2"))
 
 
 def in_every_shape(form: Form) -> Iterator[Form]:
-    """Yield a form with its tables in every shape that code may want, and without those that may be None."""
+    """Yield a form with its tables in every shape that code may want; as it is where it has none.
+
+    Tables that may be None are left out in the end: a part of the code may ask whether they are there.
+    """
     names = [slot.name for slot in form.slots if slot.role == ROLE]
     if not names:
         yield form
     for tables in _tables([kind_of(name) for name in names]) if names else ():
         given = dict(zip(names, tables, strict=True))
         yield Form(tuple(replace(s, role=ROLE + given[s.name]) if s.name in given else s for s in form.slots))
-    if names and all(s.by_name for s in form.slots if s.name in names):  # a part may do without them
+    if names and all(s.by_name for s in form.slots if s.name in names):
         yield Form(tuple(s for s in form.slots if s.name not in names))
 
 

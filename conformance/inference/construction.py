@@ -109,10 +109,8 @@ def _with_hidden(choices: list[list[tuple[str, str]]], table: Meanings) -> list[
     meant = [{m for _, m in c} for c in choices]
     silent = [len(m & set(SIZES)) > 2 for m in meant]
     named = set().union(*(m for m, quiet in zip(meant, silent, strict=True) if not quiet))
-    beside = "config" in named and "heads" not in table  # which has the width of the model
-    if "hidden" not in table or not (any(silent) or beside) or {"hidden", "ratio"} & named:
-        return choices
-    if "config" in named and not beside:
+    another = "heads" not in table if "config" in named else any(silent)  # that may have the width of the model
+    if "hidden" not in table or not another or {"hidden", "ratio"} & named:
         return choices
     return [[*c, (table["hidden"][0], "hidden")] if m == {"embed"} else c for c, m in zip(choices, meant, strict=True)]
 

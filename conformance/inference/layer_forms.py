@@ -91,9 +91,7 @@ def _option(p: inspect.Parameter) -> str | None:
         return "causal"
     if isinstance(p.default, bool):
         return next((role for role in MODES if role in found), None)
-    if isinstance(p.default, int | float | str):
-        return None
-    if _left_alone(p):
+    if _no_tensor(p) or _left_alone(p):
         return None
     return "mask"
 

@@ -26,6 +26,7 @@ RIGHT = [
     "emb_scaled_by_flag",
     "ff_gated_any_activation",
     "ff_words_in_branches",
+    "ff_gate_of_any_of_three",
     "lay_activation_by_word",
 ]
 BROKEN = {
@@ -36,6 +37,8 @@ BROKEN = {
     "pos_batch_second_by_flag_ignored": "`batch_first` of the constructor does not exchange",
     "pos_rope_interleaved_by_flag_table": "`interleaved` of the constructor is broken where it is True",
     "emb_scaled_by_flag_of_vocabulary": "`scale` of the constructor is broken where it is True",
+    "ff_gate_of_one_activation": "`activation` of the constructor is not heeded, where `gated` is True",
+    "lay_word_of_configuration_unused": "`act` of the constructor changes nothing, where it is 'gelu'",
     "lay_activation_by_word_ignored": "`activation` of the constructor changes nothing, where it is 'gelu'",
 }
 FAMILY = {

@@ -15,6 +15,7 @@ from attnconf.adapters.generated.function_module import Functional
 from attnconf.conformance.inference.budgets import FEW
 from attnconf.conformance.inference.building import as_module, run, space_for
 from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import constructions, part_of
 from attnconf.conformance.inference.function_forms import takes_weights
 from attnconf.conformance.inference.probing import Failed, attempt
@@ -70,8 +71,10 @@ def _kind(name: str, thing: FunctionType, module: ModuleType) -> type | None:
     """
     config = EncoderLayerConfig(12, 2, 48)
     for made in islice(constructions(f"theirs.{name}", thing, NUMBERS, module, part_of(module)), FEW):
+        space = space_for(config, module)
         try:
-            _, found = as_module(made, attempt(functools.partial(run, made, space_for(config, module))))
+            whole = attempt(functools.partial(filled, made, NUMBERS, module, space))
+            _, found = as_module(whole, attempt(functools.partial(run, whole, space)))
         except Failed:
             continue
         if isinstance(found, nn.Module):

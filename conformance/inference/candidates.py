@@ -70,8 +70,9 @@ def candidates(module: ModuleType, chosen: str | None, component: str | None) ->
 
 
 def _has_classes(module: ModuleType) -> bool:
-    """Return whether a file defines classes, which then are judged themselves, and not what builds them."""
-    return any(isinstance(v, type) and v.__module__ == module.__name__ for v in vars(module).values())
+    """Return whether a file defines classes for others, which then are judged themselves, and not what builds them."""
+    own = (name for name, v in vars(module).items() if isinstance(v, type) and v.__module__ == module.__name__)
+    return not all(name.startswith("_") for name in own)
 
 
 def _undoes(name: str, thing: Any, module: ModuleType) -> bool:

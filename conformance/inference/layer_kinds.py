@@ -53,7 +53,7 @@ def blocks(thing: Any) -> Iterator[str]:
         if (code & TABLES or embeds(thing)) and (stacked or maybe):
             yield "language_model"
         yield from ("encoder_layer",) * (not stacked) + ("encoder",) * (stacked or maybe)
-    elif inputs == 2 and code & TABLES:
+    elif inputs == 2 and (code & TABLES or (takes_together(thing) and embeds(thing))):
         yield from ("transformer", "decoder", "encoder_decoder")
     elif inputs == 2:
         stacks = ("encoder_decoder", "decoder") if _translates(thing) else ("decoder", "encoder_decoder")

@@ -28,14 +28,21 @@ def attention_weighings(
     module: nn.Module, parameters: Mapping[str, Tensor], unit: Unit, units: Units, trace: Trace, sizes: Sizes
 ) -> list[Weighing]:
     """Return what the parameters of an attention may be, by their names within its owner, the likeliest first."""
+    turned = inputs_first(units, parameters, sizes)
     try:
         alone = Alone(module, parameters, unit, units, trace, sizes)
-        return [*alone.weighings(), *by_names(alone.own, sizes)]
+        return [*alone.weighings(), *by_names(alone.own, sizes, turned)]
     except (Failed, RuntimeError, ValueError, IndexError, AttributeError, StopIteration):
         owner = caller(unit.owner, trace)
         inside = _inside(owner, parameters)
         own = {name: inside[name] for name in (_relative(n, owner) for n in unit.names)}
-        return list(by_names(own, sizes))
+        return list(by_names(own, sizes, turned))
+
+
+def inputs_first(units: Units, parameters: Mapping[str, Tensor], sizes: Sizes) -> bool:
+    """Return whether matrices have their inputs on the first axis, as the first one of the networks shows."""
+    shapes = [parameters[n].shape for unit in units.networks for n in unit.names if parameters[n].ndim == 2]
+    return any(shape[0] == sizes.embed for shape in shapes[:1])
 
 
 def caller(owner: str, trace: Trace) -> str:
@@ -134,10 +141,10 @@ class _Copy(nn.Module):
 # -- without a reading
 
 
-def by_names(own: Mapping[str, Tensor], sizes: Sizes) -> Iterator[Weighing]:
+def by_names(own: Mapping[str, Tensor], sizes: Sizes, turned: bool = False) -> Iterator[Weighing]:
     """Yield what parameters may be by their names, else by their order.
 
-    There are four matrices, or three where no output is projected.
+    There are four matrices, or three where no output is projected. ``turned``: inputs on the first axis are likelier.
     """
     full = sizes.width * sizes.embed
     matrices = [n for n, p in own.items() if prod(p.shape) == full]
@@ -168,6 +175,7 @@ def by_names(own: Mapping[str, Tensor], sizes: Sizes) -> Iterator[Weighing]:
             if not fits:
                 return
             fits = [layout for layout in fits if layout.roles == parts][:FEW]
+            fits.sort(key=lambda layout: turned and ".T" not in layout.text)
             names = {r: f'weights["{r}.{kind}"]' for r in ("q", "k", "v", "out")}
             texts.append([f'"{name}": {f.text.format(heads="config.num_heads", **names)}' for f in fits])
     for i in range(max(map(len, texts))):

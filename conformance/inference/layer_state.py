@@ -286,7 +286,8 @@ def _tables(units: Units, real: Mapping[str, Tensor], component: str) -> list[st
     if component == language_models.COMPONENT:
         return language_models.entries(units, real, FIRST.width, vocabulary(FIRST))
     ours = {1: ("target",), 2: ("source", "target"), 3: ("source", "target", "head")}.get(len(names), ())
-    return [f'"{name}": weights["{our}.weight"]' for name, our in zip(names, ours, strict=False)] + [
+    turned = [".T" if real[name].shape[0] == FIRST.width else "" for name in names]  # a head with its inputs first
+    return [f'"{name}": weights["{our}.weight"]{t}' for name, our, t in zip(names, ours, turned, strict=False)] + [
         f'"{name}": weights["target.weight"].new_zeros(config.vocab_size)'
         for name in units.others
         if len(real[name].shape) == 1

@@ -13,27 +13,27 @@ Place = tuple[Any, Any]  # an object, dict or list, and the name, key or index u
 class Held(nn.Module):
     """Calls an object with the parameters in the places of its tensors, which may lie in dicts, lists and objects."""
 
-    thing: Any
-    places: dict[str, list[Place]]
+    held_object: Any
+    held_places: dict[str, list[Place]]
 
     def __init__(self, thing: Any):
         super().__init__()
-        self.__dict__.update(thing=thing, places={})  # no sub-modules, whatever they are
+        self.__dict__.update(held_object=thing, held_places={})  # no sub-modules, whatever they are
         found = list(leaves(thing, lambda x: isinstance(x, Tensor) and x.is_floating_point()))
         trained = any(x.requires_grad for _, _, x in found)
         names: dict[int, str] = {}
         for path, place, x in found:
             if x.requires_grad or not trained:
                 name = names.setdefault(id(x), path)
-                self.places.setdefault(name, []).append(place)
+                self.held_places.setdefault(name, []).append(place)
                 if name == path:
                     register(self, path.split("."), nn.Parameter(x.detach().clone()))
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         for name, x in self.named_parameters():
-            for place in self.places[name]:
+            for place in self.held_places[name]:
                 put(place, x)
-        call = self.thing.forward if hasattr(self.thing, "forward") else self.thing
+        call = self.held_object.forward if hasattr(self.held_object, "forward") else self.held_object
         return call(*args, **kwargs)
 
 

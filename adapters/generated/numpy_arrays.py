@@ -68,19 +68,19 @@ class Lent(nn.Module):
 
     def __init__(self, thing: Any):
         super().__init__()
-        self.__dict__.update(thing=thing, places={})  # no sub-module, whatever it is
+        self.__dict__.update(held_object=thing, held_places={})  # no sub-module, whatever it is
         for path, place, array in leaves(thing, _of_floats):
             if not _of_derivatives(thing, path.partition(".")[0]):
-                self.places[path] = place
+                self.held_places[path] = place
                 register(self, path.split("."), nn.Parameter(torch.from_numpy(array.astype(np.float64))))
 
-    places: dict[str, Place]
+    held_places: dict[str, Place]
 
     def lend(self) -> Any:
         """Return the object with its arrays set to the current parameters."""
         for name, parameter in self.named_parameters():
-            put(self.places[name], arrays(parameter))
-        return self.thing
+            put(self.held_places[name], arrays(parameter))
+        return self.held_object
 
 
 def _of_floats(x: Any) -> bool:

@@ -16,6 +16,7 @@ from attnconf.conformance.inference.by_doing import given, own_methods
 from attnconf.conformance.inference.calling import own_method, parameters
 from attnconf.conformance.inference.function_forms import takes_together, takes_weights
 from attnconf.conformance.inference.hints import LAYERS, SOFTMAX, TABLES, named, positional
+from attnconf.conformance.inference.language_models import embeds
 from attnconf.conformance.inference.layer_kinds import blocks, inputs_of, sizes_of
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
@@ -191,6 +192,8 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
         if takes_weights(thing) and ("multi_head_attention" in by_name or attends):
             yield "multi_head_attention"
     yield from encodings
+    if encodings and isinstance(thing, type) and embeds(thing):  # it adds them to rows of its own
+        yield "token_embedding"
 
 
 def own_text(thing: Any) -> str:

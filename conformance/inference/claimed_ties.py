@@ -4,6 +4,7 @@ import inspect
 import re
 from typing import Any
 
+import torch
 from torch import nn
 
 from attnconf.conformance.inference.binding import Place
@@ -11,6 +12,7 @@ from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.language_models import COMPONENT
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.probing import Failed
+from attnconf.conformance.source import source_text
 from attnconf.conformance.source.source_text import code_reached
 
 WITH_WEIGHTS = (nn.Linear, nn.Embedding)
@@ -18,6 +20,8 @@ READ = ("weight", "bias")  # of these
 SAYS = (
     r"weight[ _-]?tying|tied? (the )?(weights?|embeddings?|head|output)|tied with|shares? (its|the|a) (matrix|weights?)"
 )
+OPTION = r"\b(tie|tied|share|shared)(_\w*)? *(: *bool)? *= *True\b"  # is on where nothing is said
+BEGINS = r"init|begin|start|cop(y|ies)"  # it may say so itself
 FREE = r"(un|not |no |without |never |instead of |(do|is|are)n.t )(ti|ty|shar)|tie_|tied_|tie\s*=|share_"  # or a choice
 
 
@@ -29,6 +33,31 @@ def misnamed(place: Place, text: LayerText, config: Any) -> tuple[str, ...]:
         return ()
     found = _aliases(module) if isinstance(module, nn.Module) else []
     return tuple(f"{name}: no {kind} reads a parameter of this name, nothing is shared by it" for name, kind in found)
+
+
+def copied(place: Place, text: LayerText, config: Any) -> tuple[str, ...]:
+    """Return a word on a head that is said to be tied to the table, and has a copy of its numbers; none else."""
+    if text.component != COMPONENT or text.declares.get("tying") != "none":
+        return ()
+    words = f"{inspect.getdoc(place.thing) or ''}\n{code_reached(place.thing)}"
+    file = source_text.text_of_module(place.module)
+    said = re.search(SAYS, words, re.IGNORECASE) and not re.search(FREE, words, re.IGNORECASE)
+    begins = [line for line in words.splitlines() if re.search(SAYS, line) and re.search(BEGINS, line)]
+    option = "tie" in words and file is not None and re.search(OPTION, file.text)
+    try:
+        module = build(place, text.made, config) if option or (said and not begins) else None
+    except Failed:
+        return ()
+    if not isinstance(module, nn.Module) or not _has_a_copy(module):
+        return ()
+    return ("its head, which is said to be tied to its table, is a copy of that: each learns for itself",)
+
+
+def _has_a_copy(module: nn.Module) -> bool:
+    """Return whether a linear layer as it is built has the numbers of a table, and not its weight."""
+    tables = [m.weight for m in module.modules() if isinstance(m, nn.Embedding)]
+    heads = [m.weight for m in module.modules() if isinstance(m, nn.Linear)]
+    return any(head is not table and torch.equal(head, table) for head in heads for table in tables)
 
 
 def untied(place: Place, text: LayerText) -> tuple[str, ...]:

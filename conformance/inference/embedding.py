@@ -8,33 +8,39 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from attnconf.adapters.contract import CONVENTIONS, SinusoidalConfig, TokenEmbeddingConfig
+from attnconf.adapters.contract import CONVENTIONS, TokenEmbeddingConfig
 from attnconf.adapters.generated.modules import without
 from attnconf.conformance.chapters.token_embedding.binding import APPEARANCES
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.engine.translate import others_than
 from attnconf.conformance.inference import over_ids
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
-from attnconf.conformance.inference.building import Construction, run, space_for, tensors_of
+from attnconf.conformance.inference.building import Construction, tensors_of
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.construction import built, constructions
+from attnconf.conformance.inference.embedding_positions import (
+    SIZES,
+    adds_what_is_fixed,
+    called_for,
+    made_of,
+    with_encoding,
+    without_positions,
+)
 from attnconf.conformance.inference.filling import calls_of
 from attnconf.conformance.inference.padding_id import beside_padding, with_its_padding
 from attnconf.conformance.inference.probing import Failed, attempt, found_output, norms_in
 from attnconf.conformance.inference.proving import Prover, Reading, nearest_first, prove
 from attnconf.conformance.inference.said_of_padding import not_zero
-from attnconf.conformance.inference.slots import Slots, refuse
+from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.texts import Text, bound, told
-from attnconf.conformance.inference.trial import FAILED, Certificate, Draft, drawn
+from attnconf.conformance.inference.trial import Certificate, drawn
 from attnconf.conformance.inference.vocabulary import fitting, meanings
 from attnconf.conformance.source.signatures import parameters_of
 
 COMPONENT = "token_embedding"
 TABLE = APPEARANCES["token_embedding"].sizes
-SIZES = ((11, 6), (7, 10))  # vocab_size, dim of the trials
 # Where names do not say which of two sizes is which.
 EITHER = {**TABLE, "vocab": ("config.vocab_size", "config.dim"), "embed": ("config.dim", "config.vocab_size")}
 ROWS = 'weights["table.weight"]'
@@ -58,25 +64,16 @@ def bind(place: Place) -> Bound | Refusal:
     text = with_encoding(place, text)
     left = [f"left alone   the norm {name}" for name in text.stripped]
     found = bound(place, proof, text, [*told(text, place.thing), *left])
-    of_padding = not_zero(place, _made(place, text, padding=2)) if proof.certified == "reference" else ()
+    says_zero = proof.certified == "reference" and not _blanks_padding(place, text)
+    of_padding = not_zero(place, made_of(place, text, padding=2)) if says_zero else ()
     broken = (*found.broken, *(_over_ids(place, text) if text.more else ()), *of_padding)
     return replace(found, broken=broken, open_ends=(*found.open_ends, *_unjudged(place, text)))
 
 
 def _over_ids(place: Place, text: Text) -> tuple[str, ...]:
     """Return words on the laws that an embedding with positions breaks."""
-    module = _made(place, text, padding=None)
+    module = made_of(place, text, padding=None)
     return over_ids.of_rows(place, module, text.arguments.rpartition("=")[0], text.out) if module is not None else ()
-
-
-def _made(place: Place, text: Text, padding: int | None) -> Any:
-    """Return the object that a text makes, with its weights as it is built; None where it cannot be."""
-    config = next(requests(padding)).config
-    like = {"table.weight": torch.zeros(config.vocab_size, config.dim, dtype=torch.float64)}
-    try:
-        return attempt(partial(run, text.made, space_for(config, place.module, weights=like)))
-    except Failed:
-        return None
 
 
 def requests(padding: int | None) -> Iterator[Request]:
@@ -152,7 +149,7 @@ def _of(made: Construction, thing: Any, failures: Attempts) -> Iterator[Text]:
             continue
         entry = f'"{table}": {ROWS}' if tuple(x.shape) == (rows, dim) else f'"{table}": {ROWS}.T'
         try:
-            where = found_output(attempt(partial(_called, thing, text, ids)), (2, 3, dim))
+            where = found_output(attempt(partial(called_for, thing, text, ids)), (2, 3, dim))
         except Failed as error:
             failures.say(f"called with ({text.arguments}): {error}")
             return
@@ -163,6 +160,8 @@ def _of(made: Construction, thing: Any, failures: Attempts) -> Iterator[Text]:
 
 def _unjudged(place: Place, text: Text) -> tuple[str, ...]:
     """Return a word on norms inside that are left out, but for one that stands behind all the rest."""
+    if text.more and not text.beside and adds_what_is_fixed(place, text):
+        return ("the positions that it adds are fixed and none that are known: they are set aside, and not judged",)
     if not text.stripped:
         return ()
     rows, dim = SIZES[0]
@@ -171,17 +170,21 @@ def _unjudged(place: Place, text: Text) -> tuple[str, ...]:
     try:
         module = built(place, text.made, TABLE, TokenEmbeddingConfig(rows, dim), like)[1].eval()
         last = module.get_submodule(text.stripped[-1])
-        whole = eval(text.out, {"result": attempt(partial(_called, module, text, ids))})
-        bare = eval(text.out, {"result": attempt(partial(_called, without(module, *text.stripped), text, ids))})
+        whole = eval(text.out, {"result": attempt(partial(called_for, module, text, ids))})
+        bare = eval(text.out, {"result": attempt(partial(called_for, without(module, *text.stripped), text, ids))})
         behind = len(text.stripped) == 1 and torch.allclose(whole, attempt(partial(last, bare)))
     except Failed:
         behind = False
     return () if behind else (f"the norms {', '.join(text.stripped)} are left out, and not judged",)
 
 
-def _called(thing: Any, text: Text, ids: Tensor) -> Any:
-    """Return what the call of a text gives for some ids."""
-    return eval(f"called({text.arguments})", {"called": thing, "ids": ids, "torch": torch})
+def _blanks_padding(place: Place, text: Text) -> bool:
+    """Return whether padding comes out as zeros, whatever its row is."""
+    try:
+        result = attempt(partial(called_for, made_of(place, text, padding=2), text, torch.tensor([[2, 2]])))
+        return not bool(eval(text.out, {"result": result}).any())
+    except (Failed, TypeError):
+        return False
 
 
 def _no_padding(made: Construction) -> list[str]:
@@ -237,76 +240,3 @@ def _with_padding(place: Place, text: Text) -> Text:
         if certificate.agrees(given, candidate.declares):
             return candidate
     return text
-
-
-# -- positions inside: with a table of zeros they come out, and with all ids different any x can be its rows
-
-
-def without_positions(text: Text, fresh: nn.Module, table: str, ids: Tensor) -> Text:
-    """Return the text less what a module, not called before, gives for a table of zeros, where that is anything."""
-    silent = {table: torch.zeros_like(fresh.get_parameter(table))}
-
-    def quiet(*given: Any, **named: Any) -> Any:
-        return torch.func.functional_call(fresh.eval(), silent, given, named)
-
-    try:
-        result = attempt(partial(_called, quiet, text, ids))
-        still = eval(text.out, {"result": result})
-    except (Failed, RuntimeError):
-        return text
-    if not bool(still.any()):
-        return text
-    entry, rows = text.state[0].split(": ", 1)
-    places = "places = bind(module, fitted(module, {" + f"{entry}: 0 * {rows}" + "}))"
-    return text.but(
-        more=(places,), after=(f"result = places({text.arguments})", f"out = out - {text.out}  # its positions"),
-        refusals=(
-            *text.refusals,
-            *refuse("config.padding_id is not None", "a padding token beside positions"),
-            *refuse('weights["table.weight"].dtype in (torch.float16, torch.bfloat16)', "rows alone in half precision"),
-        ),
-    )  # fmt: skip
-
-
-def with_encoding(place: Place, text: Text) -> Text:
-    """Return the text with its positions as a component, where they are sinusoidal, or nearly."""
-    if not text.more or text.arguments != "ids":
-        return text
-    encoding = sinusoidal(text)
-    plain = Draft("sinusoidal", encoding.source())
-    certificate = Certificate("sinusoidal", list(rows_to_encode()))
-    given = certificate.replies(plain.implementation(place.module))
-    if certificate.distance(given, {}) == FAILED:
-        return text
-    found: dict[str, str] | None = None
-    for declares in [{}, *others_than("sinusoidal", {})]:
-        if certificate.agrees(given, declares):
-            found = declares
-            break
-    if found is None and not certificate.mistake(given, {}):
-        return text
-    shown = {name: (found or {}).get(name, CONVENTIONS[name][0]) for name in ("sinusoidal-output", "sinusoidal-layout")}
-    return text.declaring(**{**shown, **(found or {})}).but(beside=(encoding,))
-
-
-def rows_to_encode() -> Iterator[Request]:
-    for dim, length in ((6, 5), (10, 7)):
-        x = drawn(f"rows {dim}", 2, length, dim)
-        yield Request("sinusoidal", SinusoidalConfig(dim, dtype=torch.float64), {}, {"x": x}, tuple(x.shape))
-
-
-def sinusoidal(text: Text) -> Slots:
-    """Return the slots of ``sinusoidal(config, weights)``: x are the rows of as many ids."""
-    made: Any = text.made.text.replace("config.vocab_size", "len(rows)").replace("=64", "=config.max_len")
-    made = made.replace('weights["table.weight"]', "rows").replace("=0.1", "=config.dropout")
-    refusals = [] if "config.dropout" in made else refuse("config.dropout and config.training", "dropout")
-    entry = text.state[0].replace('weights["table.weight"]', "rows")
-    masks = [
-        *refuse("positions is not None", "positions that are given"),
-        "rows = nn.functional.pad(x.flatten(0, 1), (0, 0, 1, 0))  # id 0 may be padding",
-        f"module = settle(lambda: {made}, config)",
-        "call = bind(module, fitted(module, {" + entry + "}))",
-    ]
-    call = "call(torch.arange(1, len(rows), device=x.device).reshape(x.shape[:2]))"
-    refusals += refuse("config.base != 10000.0", "another base")
-    return Slots("sinusoidal", "x, *, positions=None", refusals, masks=masks, call=call, read=text.out)

@@ -23,7 +23,7 @@ BOTH_WAYS = (
     r"bert|mask(ed|ing)?[_ -]+(language|lm)|mlm|bidirectional|both (directions|sides)|cloze|encoder[_ -]only|diffusion"
 )
 OWN_LOOK_UP = (
-    r"(?i)\w*(table|emb\w*|wte|weight)\w*[\"']?\]?\[\s*\w*(ids?|idx|tokens?|x|inputs?|index|indices|t|src|source)\w*(\.long\(\))?\s*\]"
+    r"(?i)\w*(table|emb\w*|wte|weight|vectors|rows)\w*[\"']?\]?\[\s*\w*(ids?|idx|tokens?|x|inputs?|index|indices|t|src|source)\w*(\.long\(\))?\s*\]"
     r"|[\"']\]\[\s*\w*(ids?|idx|tokens?|index|indices|src|tgt|trg|source|target)\w*(\.long\(\))?\s*\]"  # p["tok"][ids]
 )
 SINES = r"\bsin\b|\bcos\b"

@@ -16,7 +16,7 @@ from attnconf.conformance.inference import over_ids
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import LAYERS, LIKELIEST
 from attnconf.conformance.inference.building import space_for
-from attnconf.conformance.inference.claimed_ties import misnamed, untied
+from attnconf.conformance.inference.claimed_ties import copied, misnamed, untied
 from attnconf.conformance.inference.claims import claims_a_set, says_its_order, says_its_placement
 from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.even_widths import with_even_widths
@@ -257,13 +257,14 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
         text = text.but(left_alone=(*text.left_alone, "id 0, its padding: ids are those after it"))
     text = with_even_widths(place, with_dropping(place, text, asked))
     kept = of_ids(place.thing, place.module, text.made, asked.config)
-    broken = (*(words for words in kept if UNTRIED not in words), *_hidden_without_effect(place, text),
+    ties = copied(place, text, asked.config)
+    broken = (*(words for words in kept if UNTRIED not in words), *ties, *_hidden_without_effect(place, text),
               *other.broken, *half_hidden(place, text, asked), *misnamed(place, text, asked.config),
               *over_ids.of_layers(place, text, asked.config))  # fmt: skip
     open_ends = (*text.untried, *unapplied(place, text, asked.config), *switches(text),
                  *(words for words in kept if UNTRIED in words),
                  *words_on_loose(place, text.made, asked.config), *unread(place, text),
-                 *untied(place, text))  # fmt: skip
+                 *(() if ties else untied(place, text)))  # fmt: skip
     unordered = text.decodes and not any(mask.which == "self" for mask in text.masks.values())
     doubt = text.doubt or (A_SET if unordered and claims_a_set(place.thing) else "")
     if certified == "reference":

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
@@ -17,6 +18,7 @@ from attnconf.conformance.engine.translate import in_conventions, others_than
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.defaults import AXES, turned, worded
+from attnconf.conformance.inference.layer_state import sides_of
 from attnconf.conformance.inference.spied import spied
 from attnconf.conformance.inference.trial import gap, reply, same, textbook
 from attnconf.conformance.inference.vocabulary import snake
@@ -106,6 +108,16 @@ def _chosen(bound: Bound, asked: Request, convention: str, choices: Sequence[str
             config = replace(config, **entry)
         declares = {**bound.draft.declares, convention: choice}
         yield reply(in_conventions(textbook(), declares), asked.asked(config=config))
+        if choice == "pre" and declares.get("final-norm") == "never":  # a norm behind the last layer goes with that
+            declares, weights = {**declares, "final-norm": "always"}, {**asked.weights, **_new_norms(bound, asked)}
+            yield reply(in_conventions(textbook(), declares), asked.asked(config=config, weights=weights))
+
+
+def _new_norms(bound: Bound, asked: Request) -> dict[str, Tensor]:
+    """Return weights of the norms behind the last layers as they begin: gains of 1, shifts of 0."""
+    lasts = [side.last for side in sides_of(bound.draft.component, (2, 2)) if side.last]
+    ones = next(iter(asked.weights.values())).new_ones(asked.config.embed_dim)
+    return {f"{last}.{kind}": x for last in lasts for kind, x in (("weight", ones), ("bias", torch.zeros_like(ones)))}
 
 
 def _is_textbook(bound: Bound, asked: Request, given: Reply) -> bool:

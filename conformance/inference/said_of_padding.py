@@ -10,7 +10,7 @@ from attnconf.conformance.inference.claims import said_in_file
 from attnconf.conformance.inference.padding_id import FILLER
 
 _PAD = rf"{FILLER}|パディング"
-_ROW = r"vector|vecteur|vettore|vektor|\brow\b|\bzeile|\bligne|\briga\b|\bfila\b|embedding|向量|ベクトル"
+_ROW = r"vector|vecteur|vettore|vektor|\brow\b|\bzeile|\bligne|\briga\b|\bfila\b|embed(ding|ded)|向量|ベクトル"
 _ZERO = r"\bzer(o|os|oes|i)\b(?!.?(grad|length|based|index))|zéro|\bcero|\bnull|ゼロ|零|为 *0|全 *0"
 _NOT = r"\b(not|never|nor|non?|nicht|kein\w*|pas|jamais|nunca)\b|n't\b|不|ない"
 NOT_ZERO = "the row of padding is said to be zeros, and is not as it is built"

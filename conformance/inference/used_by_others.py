@@ -53,8 +53,10 @@ def helps(candidate: Candidate, user: Bound, found: list[Candidate]) -> bool:
     kind = kind_of(user.draft.component)
     uses = next(c.uses for c in found if c.name == user.place.name)
     used = candidate.name in uses or f"theirs.{candidate.name}(" in user.draft.body
-    if used and "handed(" in user.draft.body and kind_of(candidate.components[0]) == POSITIONS:
-        return False  # vectors are handed in behind them
+    body = user.draft.body
+    apart = "handed(" in body or ("# its positions" in body and "def sinusoidal(" not in body)
+    if used and apart and kind_of(candidate.components[0]) == POSITIONS:
+        return False  # vectors are handed in behind them, or they are subtracted
     if used and user.certified == "reference" and candidate.components[0] != "multi_head_attention":
         return True
     return used and all(kind_of(c) == kind for c in candidate.components)

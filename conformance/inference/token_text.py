@@ -11,6 +11,7 @@ TOKENS = "dict(enumerate(config.vocabulary))"
 UNKNOWN_ID = "None if config.unknown is None else config.vocabulary.index(config.unknown)"
 NO_ID = "-1"  # what an object takes for its padding has no id in another vocabulary
 NUMBERED = r"(pad(ding)?|bos|eos|sos|cls|sep|mask|start|end)(_?(id|idx|index|token(_?id)?))?"
+OWN = r"(pad(ding)?|bos|eos|sos|cls|sep|mask|start|end)(_?(token|tok|symbol|word))?"  # a token that is called so
 # What parameters of constructors and functions are called.
 ROLES: Mapping[str, str] = {
     "numbers": r"(stoi|str_?to_?int|(token|word|char(acter)?|tok|item)s?_?(to|2)_?(id|idx|ix|index|int|i)s?|encoder|"

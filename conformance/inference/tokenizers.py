@@ -31,6 +31,7 @@ from attnconf.conformance.inference.token_text import (
     ENCODE,
     LIST,
     NUMBERS,
+    OWN,
     REFUSALS,
     ROLES,
     TO_IDS,
@@ -160,9 +161,16 @@ def _kinds(whole: str) -> Sequence[str]:
 
 
 def _constructions(place: Place) -> Iterator[str]:
-    for arguments in calls_of(place.thing, lambda p, at: _values(p, ("text", "ids"))):
-        if "config.vocabulary" in arguments.replace(UNKNOWN_ID, ""):
-            yield f"{place.name_in_text}({arguments})"
+    """Yield calls of a constructor with a vocabulary; then with its own tokens behind that, which it may insist on."""
+    own = [p.default for p in parameters_of(place.thing) if isinstance(p.default, str) and re.fullmatch(OWN, p.name)]
+    found = [
+        f"{place.name_in_text}({arguments})"
+        for arguments in calls_of(place.thing, lambda p, at: _values(p, ("text", "ids")))
+        if "config.vocabulary" in arguments.replace(UNKNOWN_ID, "")
+    ]
+    yield from found
+    for made in found if own else ():
+        yield re.sub(rf"\bconfig\.vocabulary(?!\.)(?=\)(?! if))", f"(*config.vocabulary, *{own!r})", made)
 
 
 def _values(p: inspect.Parameter, without: Sequence[str] = ()) -> list[str]:

@@ -170,7 +170,7 @@ def _constructions(place: Place) -> Iterator[str]:
     ]
     yield from found
     for made in found if own else ():
-        yield re.sub(rf"\bconfig\.vocabulary(?!\.)(?=\)(?! if))", f"(*config.vocabulary, *{own!r})", made)
+        yield re.sub(r"\bconfig\.vocabulary(?!\.)(?=\)(?! if))", f"(*config.vocabulary, *{own!r})", made)
 
 
 def _values(p: inspect.Parameter, without: Sequence[str] = ()) -> list[str]:

@@ -1,8 +1,11 @@
 """A function that takes weights as arguments (written as init and apply), as a module that holds the weights."""
 
+import copy
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import is_dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -14,7 +17,7 @@ GENERATORS, SEEDS = r"gen|generator|rng|g", r"seed|key|random_?state"  # names o
 
 
 class Functional(nn.Module):
-    """Holds the tensors of a dict, list or tuple as parameters, and calls a function with them and with its inputs."""
+    """Holds the tensors of a dict, list, tuple, namespace or dataclass as parameters, for a function."""
 
     function: Callable[..., Any]
 
@@ -71,25 +74,34 @@ def paired(made: Any) -> Functional:
 
 
 def leaves_of(held: Any, path: str = "") -> Iterator[tuple[str, Tensor]]:
-    """Yield the tensors of a dict, list or tuple, whatever is inside of it, each by its path."""
+    """Yield the tensors of a dict, list, tuple, namespace or dataclass, whatever is inside of it, each by its path."""
     if isinstance(held, Tensor):
         yield path, held
-    elif isinstance(held, Mapping):
-        for name, x in held.items():
-            yield from leaves_of(x, within(path, name))
-    elif isinstance(held, tuple | list):
-        names = getattr(held, "_fields", range(len(held)))
-        for name, x in zip(names, held, strict=True):
-            yield from leaves_of(x, within(path, name))
+    for name, x in _entries(held):
+        yield from leaves_of(x, within(path, name))
+
+
+def _entries(held: Any) -> Iterable[tuple[Any, Any]]:
+    """Return what something holds, by names or numbers; nothing of what holds nothing."""
+    if isinstance(held, Mapping):
+        return held.items()
+    if isinstance(held, tuple | list):
+        return zip(getattr(held, "_fields", range(len(held))), held, strict=True)
+    named = isinstance(held, SimpleNamespace) or (is_dataclass(held) and not isinstance(held, type))
+    return vars(held).items() if named else ()
 
 
 def _filled(held: Any, parameters: Mapping[str, Tensor], path: str = "") -> Any:
     if isinstance(held, Tensor):
         return parameters[path]
+    found = {name: _filled(x, parameters, within(path, name)) for name, x in _entries(held)}
     if isinstance(held, Mapping):
-        return {name: _filled(x, parameters, within(path, name)) for name, x in held.items()}
+        return found
     if isinstance(held, tuple | list):
-        names = getattr(held, "_fields", range(len(held)))
-        found = [_filled(x, parameters, within(path, name)) for name, x in zip(names, held, strict=True)]
-        return type(held)(*found) if hasattr(held, "_fields") else type(held)(found)
-    return held
+        return type(held)(*found.values()) if hasattr(held, "_fields") else type(held)(found.values())
+    if not found:
+        return held
+    other = copy.copy(held)
+    for name, x in found.items():
+        object.__setattr__(other, name, x)  # of a frozen dataclass, too
+    return other

@@ -43,6 +43,8 @@ def as_built(name: str, thing: Any, module: ModuleType) -> Any:
     kind = _kind(name, thing, module)
     if kind is None:
         return thing
+    if isinstance(kind, FunctionType):
+        kind = type(kind.__name__, (), {"__call__": _as_method(kind)})
 
     @functools.wraps(thing)
     def start(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -56,6 +58,20 @@ def as_built(name: str, thing: Any, module: ModuleType) -> Any:
     return type(kind.__name__, (kind,), inside)
 
 
+def _as_method(function: FunctionType) -> Any:
+    """Return a function that is made anew for each size as the method by which an object would be called."""
+
+    @functools.wraps(function)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"{function.__name__} is made first")
+
+    call.__name__ = "__call__"
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    given = [p.replace(kind=p.POSITIONAL_OR_KEYWORD) if p.kind is p.POSITIONAL_ONLY else p for p in parameters(function)]
+    call.__signature__ = inspect.Signature([itself, *given])  # type: ignore[attr-defined]
+    return call
+
+
 def _takes_sizes(thing: FunctionType) -> bool:
     """Return whether all that a function requires may be sizes or a configuration, and its name says nothing else."""
     named = [p for p in parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
@@ -64,8 +80,10 @@ def _takes_sizes(thing: FunctionType) -> bool:
     return sizes and not re.match(DOES, snake(thing.__name__)) and not takes_weights(thing)
 
 
-def _kind(name: str, thing: FunctionType, module: ModuleType) -> type | None:
+def _kind(name: str, thing: FunctionType, module: ModuleType) -> type | FunctionType | None:
     """Return the class of the module that a function builds, or of what holds a pair; None where it builds none.
+
+    Of a function that it defines inside and returns, that function.
 
     Nor is a class one that is defined anew in each call: its objects' calls cannot be looked at.
     """
@@ -77,6 +95,8 @@ def _kind(name: str, thing: FunctionType, module: ModuleType) -> type | None:
             _, found = as_module(whole, attempt(functools.partial(run, whole, space)))
         except Failed:
             continue
+        if isinstance(found, FunctionType) and found.__qualname__.startswith(f"{thing.__qualname__}.<locals>"):
+            return found
         if isinstance(found, nn.Module):
             anew = "<locals>" in type(found).__qualname__ and not isinstance(found, Functional)
             return None if anew else type(found)

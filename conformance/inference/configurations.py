@@ -198,7 +198,7 @@ def entry_default(name: str, module: ModuleType) -> str:
     if text and may_be_none(name, text.text):
         return "None"
     written = re.search(
-        rf"""getattr\(\s*\w+,\s*["']{re.escape(name)}["'],\s*{LITERAL}\s*\)""", text.text if text else ""
+        rf"""(?:getattr\(\s*\w+,|\.get\()\s*["']{re.escape(name)}["'],\s*{LITERAL}\s*\)""", text.text if text else ""
     )
     if written:
         return written[1]

@@ -50,9 +50,7 @@ def as_built(name: str, thing: Any, module: ModuleType) -> Any:
     def start(self: Any, *args: Any, **kwargs: Any) -> None:
         raise TypeError(f"{name} is called, and not its class")
 
-    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    given = [p.replace(kind=p.KEYWORD_ONLY) if p.kind is p.POSITIONAL_ONLY else p for p in parameters(thing)]
-    start.__signature__ = inspect.Signature([itself, *given])  # type: ignore[attr-defined]
+    start.__signature__ = _as_of_a_method(thing, inspect.Parameter.KEYWORD_ONLY)  # type: ignore[attr-defined]
     called = Functional if issubclass(kind, Functional) else kind  # of a pair a class is made in every call
     inside = {"__init__": start, "__module__": module.__name__, "__doc__": thing.__doc__, BUILT_AS: called}
     return type(kind.__name__, (kind,), inside)
@@ -66,10 +64,15 @@ def _as_method(function: FunctionType) -> Any:
         raise TypeError(f"{function.__name__} is made first")
 
     call.__name__ = "__call__"
-    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    given = [p.replace(kind=p.POSITIONAL_OR_KEYWORD) if p.kind is p.POSITIONAL_ONLY else p for p in parameters(function)]
-    call.__signature__ = inspect.Signature([itself, *given])  # type: ignore[attr-defined]
+    call.__signature__ = _as_of_a_method(function, inspect.Parameter.POSITIONAL_OR_KEYWORD)  # type: ignore[attr-defined]
     return call
+
+
+def _as_of_a_method(function: FunctionType, kind: Any) -> inspect.Signature:
+    """Return the signature of a function behind ``self``, parameters that are positional only being of a kind."""
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    given = [p.replace(kind=kind) if p.kind is p.POSITIONAL_ONLY else p for p in parameters(function)]
+    return inspect.Signature([itself, *given])
 
 
 def _takes_sizes(thing: FunctionType) -> bool:

@@ -36,6 +36,20 @@ def test_a_pair_is_called_without_its_weights():
     assert [p.name for p in parameters(as_built(*in_a_module(make_pair)))] == ["x", "keep"]
 
 
+def make_turn(dim):
+    def turn(x, at=None):
+        return x[..., :dim]
+
+    return turn
+
+
+def test_a_function_that_is_made_is_called_as_it_is_and_made_as_the_outer_one():
+    kind = as_built(*in_a_module(make_turn))
+    assert isinstance(kind, type)
+    assert [p.name for p in parameters(kind)] == ["x", "at"]
+    assert kind.__init__.__wrapped__ is make_turn
+
+
 def test_what_trains_is_not_called_to_see_what_it_builds():
     called = []
 

@@ -2,7 +2,7 @@
 
 from attnconf.adapters.generated.batches import each_apart, each_sequence, singly
 from attnconf.adapters.generated.broken_arguments import BrokenArgument
-from attnconf.adapters.generated.function_module import functional, initial, paired
+from attnconf.adapters.generated.function_module import functional, initial, of_function, paired
 from attnconf.adapters.generated.held_objects import held
 from attnconf.adapters.generated.log_probabilities import before_log_softmax
 from attnconf.adapters.generated.masks import (
@@ -72,8 +72,8 @@ __all__ = [
     "each_apart", "each_sequence", "everywhere", "exact", "fitted", "floored", "for_each_head", "for_each_length",
     "full", "functional", "handed", "heads_last", "held", "holding", "image", "in_bytes", "in_order", "in_pairs",
     "in_rows", "in_single", "initial", "kernel", "lacking", "layered", "lengths", "marked_by", "not_hidden",
-    "numbered", "octaves", "of_bytes", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "paired",
-    "pairs", "penalties", "pixels", "registered", "rotations", "rows", "settle", "sines", "singly", "spelt",
+    "numbered", "octaves", "of_bytes", "of_function", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples",
+    "paired", "pairs", "penalties", "pixels", "registered", "rotations", "rows", "settle", "sines", "singly", "spelt",
     "strange_in", "tallied", "turns", "under", "unglued", "unknown_in", "unpadded", "with_eps", "without",
     "written",
 ]  # fmt: skip

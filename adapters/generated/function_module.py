@@ -49,10 +49,39 @@ def functional(function: Callable[..., Any], held: Any, takes: str = "", **fixed
             return super().forward(*args, **kwargs)
 
     Called.function = staticmethod(function)
+    Called.forward.__signature__ = _behind_self(inputs)  # type: ignore[attr-defined]
+    return Called(held, takes, fixed, inspect.Signature([*map(_by_name, inputs)]))
+
+
+class OfFunction(nn.Module):
+    """Calls a function that was made for some sizes, and holds its weights where nobody sees them, if it has any."""
+
+    function: Callable[..., Any]
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return type(self).function(*args, **kwargs)
+
+
+def of_function(function: Callable[..., Any]) -> OfFunction:
+    """Return a module that calls a function, and is called as that is."""
+
+    class Called(OfFunction):
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            return super().forward(*args, **kwargs)
+
+    Called.function = staticmethod(function)
+    Called.forward.__signature__ = _behind_self(inspect.signature(function).parameters.values())  # type: ignore[attr-defined]
+    return Called()
+
+
+def _behind_self(inputs: Iterable[inspect.Parameter]) -> inspect.Signature:
+    """Return the signature of a method with these inputs."""
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    positional = [p.replace(kind=p.POSITIONAL_OR_KEYWORD) if p.kind is p.POSITIONAL_ONLY else p for p in inputs]
-    Called.forward.__signature__ = inspect.Signature([itself, *positional])  # type: ignore[attr-defined]
-    return Called(held, takes, fixed, inspect.Signature(positional))
+    return inspect.Signature([itself, *map(_by_name, inputs)])
+
+
+def _by_name(p: inspect.Parameter) -> inspect.Parameter:
+    return p.replace(kind=p.POSITIONAL_OR_KEYWORD) if p.kind is p.POSITIONAL_ONLY else p
 
 
 def initial(made: Any) -> Any:

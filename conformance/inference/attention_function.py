@@ -1,9 +1,11 @@
 """Bind a function, or a class without parameters, as scaled dot-product attention."""
 
+import contextlib
 import inspect
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import chain, product
 from typing import Any, cast
 
@@ -18,6 +20,7 @@ from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction, run, space_for
 from attnconf.conformance.inference.calling import Form, Slot, attention_forms, parameters, polarities
 from attnconf.conformance.inference.claims import claims_batches_only, claims_columns, claims_one_shape
+from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.function_text import (
@@ -79,7 +82,7 @@ def texts(place: Place) -> Iterator[FunctionText]:
     """Yield what the function may be, the likeliest first."""
     makings: Iterator[Construction] | list[Construction] = [Construction(place.name_in_text)]
     if isinstance(place.thing, type):
-        makings = constructions(place.name_in_text, place.thing, TABLE, place.module, place.part)
+        makings = _constructions(place)
     for made in makings:
         if isinstance(place.thing, type) and _has_parameters(made, place):
             return
@@ -95,6 +98,14 @@ def texts(place: Place) -> Iterator[FunctionText]:
                     yield base.but(causal_always=True, square=True)
                 yield base.but(square=True)
                 yield base.but(value_width=False, square=True)
+
+
+def _constructions(place: Place) -> Iterator[Construction]:
+    """Yield the ways to build a class, with configurations written out."""
+    for made in constructions(place.name_in_text, place.thing, TABLE, place.module, place.part):
+        space = space_for(AttentionConfig(), place.module, query=torch.zeros(1, 2, 3, 4))
+        with contextlib.suppress(Failed):
+            yield attempt(partial(filled, made, TABLE, place.module, space))
 
 
 def _has_parameters(made: Construction, place: Place) -> bool:

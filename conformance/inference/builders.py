@@ -11,7 +11,7 @@ from typing import Any
 from torch import nn
 
 from attnconf.adapters.contract import EncoderLayerConfig
-from attnconf.adapters.generated.function_module import Functional
+from attnconf.adapters.generated.function_module import Functional, OfFunction
 from attnconf.conformance.inference.budgets import FEW
 from attnconf.conformance.inference.building import as_module, run, space_for
 from attnconf.conformance.inference.calling import parameters
@@ -22,6 +22,7 @@ from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.spied import BUILT_AS
 from attnconf.conformance.inference.vocabulary import SIZES, meanings, snake
 
+ANEW = (Functional, OfFunction)  # of these, a class is made in every call
 # What a function does that builds nothing: it is not called to see.
 DOES = r"(main|train|fit|run|test|demo|eval\w*|plot|show|print|load|save|download|generate|translate|sample)(_|$)"
 # What parameters get in a first call, which is for the class of what comes back: any sizes that go together.
@@ -43,36 +44,17 @@ def as_built(name: str, thing: Any, module: ModuleType) -> Any:
     kind = _kind(name, thing, module)
     if kind is None:
         return thing
-    if isinstance(kind, FunctionType):
-        kind = type(kind.__name__, (), {"__call__": _as_method(kind)})
 
     @functools.wraps(thing)
     def start(self: Any, *args: Any, **kwargs: Any) -> None:
         raise TypeError(f"{name} is called, and not its class")
 
-    start.__signature__ = _as_of_a_method(thing, inspect.Parameter.KEYWORD_ONLY)  # type: ignore[attr-defined]
-    called = Functional if issubclass(kind, Functional) else kind  # of a pair a class is made in every call
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    given = [p.replace(kind=p.KEYWORD_ONLY) if p.kind is p.POSITIONAL_ONLY else p for p in parameters(thing)]
+    start.__signature__ = inspect.Signature([itself, *given])  # type: ignore[attr-defined]
+    called = next((k for k in ANEW if issubclass(kind, k)), kind)
     inside = {"__init__": start, "__module__": module.__name__, "__doc__": thing.__doc__, BUILT_AS: called}
     return type(kind.__name__, (kind,), inside)
-
-
-def _as_method(function: FunctionType) -> Any:
-    """Return a function that is made anew for each size as the method by which an object would be called."""
-
-    @functools.wraps(function)
-    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        raise TypeError(f"{function.__name__} is made first")
-
-    call.__name__ = "__call__"
-    call.__signature__ = _as_of_a_method(function, inspect.Parameter.POSITIONAL_OR_KEYWORD)  # type: ignore[attr-defined]
-    return call
-
-
-def _as_of_a_method(function: FunctionType, kind: Any) -> inspect.Signature:
-    """Return the signature of a function behind ``self``, parameters that are positional only being of a kind."""
-    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    given = [p.replace(kind=kind) if p.kind is p.POSITIONAL_ONLY else p for p in parameters(function)]
-    return inspect.Signature([itself, *given])
 
 
 def _takes_sizes(thing: FunctionType) -> bool:
@@ -83,10 +65,8 @@ def _takes_sizes(thing: FunctionType) -> bool:
     return sizes and not re.match(DOES, snake(thing.__name__)) and not takes_weights(thing)
 
 
-def _kind(name: str, thing: FunctionType, module: ModuleType) -> type | FunctionType | None:
-    """Return the class of the module that a function builds, or of what holds a pair; None where it builds none.
-
-    Of a function that it defines inside and returns, that function.
+def _kind(name: str, thing: FunctionType, module: ModuleType) -> type | None:
+    """Return the class of the module that a function builds, or of what holds a pair or calls a function; else None.
 
     Nor is a class one that is defined anew in each call: its objects' calls cannot be looked at.
     """
@@ -98,9 +78,7 @@ def _kind(name: str, thing: FunctionType, module: ModuleType) -> type | Function
             _, found = as_module(whole, attempt(functools.partial(run, whole, space)))
         except Failed:
             continue
-        if isinstance(found, FunctionType) and found.__qualname__.startswith(f"{thing.__qualname__}.<locals>"):
-            return found
         if isinstance(found, nn.Module):
-            anew = "<locals>" in type(found).__qualname__ and not isinstance(found, Functional)
+            anew = "<locals>" in type(found).__qualname__ and not isinstance(found, ANEW)
             return None if anew else type(found)
     return None

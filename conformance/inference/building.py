@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import ModuleType, SimpleNamespace
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 from torch import Tensor, nn
 
 from attnconf.adapters.generated.batches import each_sequence
-from attnconf.adapters.generated.function_module import functional, initial, paired
+from attnconf.adapters.generated.function_module import functional, initial, of_function, paired
 from attnconf.adapters.generated.held_objects import held
 from attnconf.adapters.generated.modules import dropping
 from attnconf.adapters.generated.one_length import for_each_length
@@ -64,6 +64,7 @@ def space_for(config: Any, module: ModuleType, **more: Any) -> dict[str, Any]:
         "nn": torch.nn,
         "functional": functional,
         "initial": initial,
+        "of_function": of_function,
         "paired": paired,
         "held": held,
         "dropping": dropping,
@@ -103,6 +104,8 @@ def as_module(made: Construction, thing: Any) -> tuple[Construction, Any]:
     """
     if _is_pair(thing):
         return replace(made, text=f"paired({made.text})"), attempt(partial(paired, thing))
+    if isinstance(thing, FunctionType):
+        return replace(made, text=f"of_function({made.text})"), of_function(thing)
     if isinstance(thing, nn.Module) or not any(hasattr(type(thing), name) for name in ("forward", "__call__")):
         return made, thing
     module = held(thing)

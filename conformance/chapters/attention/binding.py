@@ -16,6 +16,7 @@ APPEARANCES = {
             "causal": ("config.causal",),
             "device": ("query.device",),
             "base": ("query.shape[-1] ** 0.5",),  # temperature
+            "config": (),
         },
     )
 }

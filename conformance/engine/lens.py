@@ -109,14 +109,15 @@ def place_self(
 
     Unless causality or a window is asked for, every query gets a sequence of its own, in which it is the last token:
     the last row sees every key, in an always-causal component too. Where weights are dropped, as many queries as keys
-    stay together: samples may share what is dropped.
+    stay together: samples may share what is dropped. With ALiBi none does: it is undone for queries at the end alone.
     """
     if _shared(extra, options, declares):
         return _samples_apart(place_self, q, k, v, extra, options, declares)
     B, H, L, E = q.shape
     S = k.shape[2]
     causal = options.causal or declares.get("causality") == "always"
-    together = options.training and options.dropout > 0 and S == L and not causal
+    last = declares.get("positions-inside") == "alibi"
+    together = options.training and options.dropout > 0 and S == L and not causal and not last
     in_row = not (options.placed or together)
     if in_row:  # (B·L, H, S, E), sample-major
         q = q.transpose(1, 2).reshape(B * L, H, 1, E).expand(-1, -1, S, -1)

@@ -28,10 +28,12 @@ from attnconf.conformance.inference.kept_state import keys_and_values
 from attnconf.conformance.inference.kept_values import of_masks, of_old_weights
 from attnconf.conformance.inference.mask_claims import claimed
 from attnconf.conformance.inference.mask_switches import UNTIL
-from attnconf.conformance.inference.option_trials import AS_ZEROS, DOES, TRIALS, Tried
+from attnconf.conformance.inference.option_trials import AS_ZEROS, DOES, TRIALS
 from attnconf.conformance.inference.other_settings import broken as settings
+from attnconf.conformance.inference.said_of_caches import NOT_SAID, ONE_ALONE
 from attnconf.conformance.inference.spied import Seen, spied, unread
 from attnconf.conformance.inference.trial import reply, why
+from attnconf.conformance.inference.tried import Tried
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
 from attnconf.conformance.source import source_text
 from attnconf.conformance.source.source_text import code_reached
@@ -84,7 +86,7 @@ class Finding:
     @property
     def open(self) -> bool:
         """Whether it leaves the verdict open."""
-        return self.counts and not (self.refused or self.broken or self.what == AS_ZEROS)
+        return self.counts and not (self.refused or self.broken or self.what in (AS_ZEROS, ONE_ALONE))
 
     @property
     def words(self) -> str:
@@ -178,7 +180,7 @@ def _of_state(
         return
     for p in (p for p in left if p.default is None):
         what = TRIALS["cache"](Tried(bound, asked, base, p))
-        if what.startswith("does not"):
+        if what.startswith("does not") or what in (ONE_ALONE, NOT_SAID):
             yield Finding(p.name, what, role="cache")
 
 

@@ -23,6 +23,7 @@ from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import CACHE, call_of, parameters
 from attnconf.conformance.inference.configurations import own_dataclass
 from attnconf.conformance.inference.defaults import broken_defaults, idle_axes, idle_dropout
+from attnconf.conformance.inference.growing_tables import of_growth
 from attnconf.conformance.inference.idle_arguments import HINT, counts, documented
 from attnconf.conformance.inference.kept_state import keys_and_values
 from attnconf.conformance.inference.kept_values import of_masks, of_old_weights
@@ -120,7 +121,7 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     told_of = said | {one.name for one in found}
     untried = tuple(name for name in (*_not_tried(bound), *_not_handed(bound, left, dead)) if name not in told_of)
     broken = (*(one.words for one in found if one.broken), *exchanged(seen.returned, base))
-    broken += (*of_old_weights(bound, asked), *of_masks(bound, asked))
+    broken += (*of_old_weights(bound, asked), *of_masks(bound, asked), *of_growth(bound, asked))
     told += [f"option       {one.words}" for one in found]
     told += [f"not tried    {', '.join(untried)}"] if untried else []
     declares, profile = dict(bound.draft.declares), bound.profile

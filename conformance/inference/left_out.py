@@ -33,6 +33,7 @@ from attnconf.conformance.inference.option_trials import AS_ZEROS, DOES, TRIALS
 from attnconf.conformance.inference.other_settings import broken as settings
 from attnconf.conformance.inference.said_of_caches import NOT_SAID, ONE_ALONE
 from attnconf.conformance.inference.spied import Seen, spied, unread
+from attnconf.conformance.inference.stepping import of_steps
 from attnconf.conformance.inference.trial import reply, why
 from attnconf.conformance.inference.tried import Tried
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
@@ -122,6 +123,7 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     untried = tuple(name for name in (*_not_tried(bound), *_not_handed(bound, left, dead)) if name not in told_of)
     broken = (*(one.words for one in found if one.broken), *exchanged(seen.returned, base))
     broken += (*of_old_weights(bound, asked), *of_masks(bound, asked), *of_growth(bound, asked))
+    broken += (*of_steps(bound, asked),)
     told += [f"option       {one.words}" for one in found]
     told += [f"not tried    {', '.join(untried)}"] if untried else []
     declares, profile = dict(bound.draft.declares), bound.profile

@@ -110,6 +110,25 @@ def units_of(module: nn.Module, order: Sequence[str], widths: Widths) -> Units:
         last = kind
     close("attention")
     close("network")
+    found.attentions = _whole(found.attentions, shapes, widths)
+    return found
+
+
+def _whole(attentions: Sequence[Unit], shapes: Mapping[str, Sequence[int]], widths: Widths) -> list[Unit]:
+    """Return the attentions, of which those of one module are one that together have no more than one has.
+
+    What a memory gives may be computed before anything else is, and stands apart from the queries then.
+    """
+    found: list[Unit] = []
+    for unit in attentions:
+        for i, other in enumerate(found):
+            both = Unit("attention", (*other.names, *unit.names))
+            size = sum(prod(shapes[name]) for name in both.names if _is_matrix(shapes[name], widths))
+            if unit.owner and unit.owner == other.owner and size <= 4 * widths.embed**2:
+                found[i] = both
+                break
+        else:
+            found.append(unit)
     return found
 
 

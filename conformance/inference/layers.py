@@ -22,7 +22,8 @@ from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.even_widths import with_even_widths
 from attnconf.conformance.inference.family import as_many
 from attnconf.conformance.inference.idle_arguments import documented
-from attnconf.conformance.inference.kept_state import UNTRIED, of_ids
+from attnconf.conformance.inference.kept_by_models import of_ids
+from attnconf.conformance.inference.kept_state import DIFFERS
 from attnconf.conformance.inference.language_models import COMPONENT
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_finish import (
@@ -52,6 +53,7 @@ from attnconf.conformance.inference.one_head import without_projection
 from attnconf.conformance.inference.padding_id import beside_padding, half_hidden
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.proving import Prover, Reading, Trial, first_readings, holds
+from attnconf.conformance.inference.said_of_caches import ONE_ALONE
 from attnconf.conformance.inference.trial import Certificate
 from attnconf.conformance.inference.turned_layers import turned
 from attnconf.conformance.inference.unread_parameters import unread
@@ -256,13 +258,14 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
     if text.padded:
         text = text.but(left_alone=(*text.left_alone, "id 0, its padding: ids are those after it"))
     text = with_even_widths(place, with_dropping(place, text, asked))
-    kept = of_ids(place.thing, place.module, text.made, asked.config)
+    cache = of_ids(place, text.made, asked.config)
+    text = text.but(left_alone=(*text.left_alone, *([cache] if ONE_ALONE in cache else [])))
     ties = copied(place, text, asked.config)
-    broken = (*(words for words in kept if UNTRIED not in words), *ties, *_hidden_without_effect(place, text),
+    broken = (*([cache] if DIFFERS in cache else []), *ties, *_hidden_without_effect(place, text),
               *other.broken, *half_hidden(place, text, asked), *misnamed(place, text, asked.config),
               *over_ids.of_layers(place, text, asked.config))  # fmt: skip
     open_ends = (*text.untried, *unapplied(place, text, asked.config), *switches(text),
-                 *(words for words in kept if UNTRIED in words),
+                 *([cache] if cache and DIFFERS not in cache and ONE_ALONE not in cache else []),
                  *words_on_loose(place, text.made, asked.config), *unread(place, text),
                  *(() if ties else untied(place, text)))  # fmt: skip
     unordered = text.decodes and not any(mask.which == "self" for mask in text.masks.values())

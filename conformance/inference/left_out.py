@@ -24,15 +24,19 @@ from attnconf.conformance.inference.calling import CACHE, call_of, parameters
 from attnconf.conformance.inference.configurations import own_dataclass
 from attnconf.conformance.inference.defaults import broken_defaults, idle_axes, idle_dropout
 from attnconf.conformance.inference.float_masks import not_added
+from attnconf.conformance.inference.growing_tables import of_growth
 from attnconf.conformance.inference.idle_arguments import HINT, counts, documented
 from attnconf.conformance.inference.kept_state import keys_and_values
 from attnconf.conformance.inference.kept_values import of_masks, of_old_weights
 from attnconf.conformance.inference.mask_claims import claimed
 from attnconf.conformance.inference.mask_switches import UNTIL
-from attnconf.conformance.inference.option_trials import AS_ZEROS, DOES, TRIALS, Tried
+from attnconf.conformance.inference.option_trials import AS_ZEROS, DOES, TRIALS
 from attnconf.conformance.inference.other_settings import broken as settings
+from attnconf.conformance.inference.said_of_caches import NOT_SAID, ONE_ALONE
 from attnconf.conformance.inference.spied import Seen, spied, unread
+from attnconf.conformance.inference.stepping import of_steps
 from attnconf.conformance.inference.trial import reply, why
+from attnconf.conformance.inference.tried import Tried
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
 from attnconf.conformance.source import source_text
 from attnconf.conformance.source.source_text import code_reached
@@ -85,7 +89,7 @@ class Finding:
     @property
     def open(self) -> bool:
         """Whether it leaves the verdict open."""
-        return self.counts and not (self.refused or self.broken or self.what == AS_ZEROS)
+        return self.counts and not (self.refused or self.broken or self.what in (AS_ZEROS, ONE_ALONE))
 
     @property
     def words(self) -> str:
@@ -122,6 +126,7 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     untried = tuple(name for name in (*_not_tried(bound), *_not_handed(bound, left, dead)) if name not in told_of)
     broken = (*(one.words for one in found if one.broken), *exchanged(seen.returned, base))
     broken += (*of_old_weights(bound, asked), *of_masks(bound, asked), *not_added(bound, asked))
+    broken += (*of_growth(bound, asked), *of_steps(bound, asked))
     told += [f"option       {one.words}" for one in found]
     told += [f"not tried    {', '.join(untried)}"] if untried else []
     declares, profile = dict(bound.draft.declares), bound.profile
@@ -181,7 +186,7 @@ def _of_state(
         return
     for p in (p for p in left if p.default is None):
         what = TRIALS["cache"](Tried(bound, asked, base, p))
-        if what.startswith("does not"):
+        if what.startswith("does not") or what in (ONE_ALONE, NOT_SAID):
             yield Finding(p.name, what, role="cache")
 
 

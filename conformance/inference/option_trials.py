@@ -1,38 +1,20 @@
 """What an argument does that a binding leaves out: handed what its name promises to take, and compared."""
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves, tree_map
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.diagnosis.broken_argument import IDLE
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.engine.translate import in_conventions
-from attnconf.conformance.inference.angle_names import kind_of
-from attnconf.conformance.inference.binding import Bound
-from attnconf.conformance.inference.calling import THREE, parameters
-from attnconf.conformance.inference.kept_state import (
-    LONG,
-    PICKS,
-    UNTRIED,
-    Last,
-    continued,
-    continued_in_place,
-    flags,
-    kept_dicts,
-    kept_objects,
-    starts,
-)
-from attnconf.conformance.inference.probing import found_output
-from attnconf.conformance.inference.spied import Seen, spied
+from attnconf.conformance.inference.caches import cache
 from attnconf.conformance.inference.trial import drawn, reply, same, textbook, why
+from attnconf.conformance.inference.tried import Tried
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 from attnconf.conformance.source.signatures import parameters_of
 
@@ -42,34 +24,6 @@ UNKNOWN = "does something that is not understood"
 AS_ZEROS = "hides padding as it should, and gives zeros where it is"
 TILE = 3  # rows at once
 AHEAD = 3  # tokens before the first
-
-
-@dataclass(frozen=True)
-class Tried:
-    """An argument, and a call that leaves it at its default, with its reply."""
-
-    bound: Bound
-    asked: Request
-    base: Reply | Failure
-    argument: inspect.Parameter
-
-    def given(
-        self, value: Any, asked: Request | None = None, earlier: bool = False, **more: Any
-    ) -> tuple[Reply | Failure, Seen]:
-        """Return the reply where the argument has a value, and what was seen; ``earlier``: after a call without it."""
-        place = self.bound.place
-        with spied(place, earlier, **{self.argument.name: value}, **more) as seen:
-            return reply(self.bound.draft.implementation(place.module), asked or self.asked), seen
-
-    def same(self, one: Reply | Failure) -> bool:
-        """Return whether a reply is that of the call without the argument."""
-        return same(one, self.base)
-
-    @property
-    def tensors(self) -> bool:
-        """Whether it takes a tensor, as far as its annotation says."""
-        said = str(self.argument.annotation)
-        return self.argument.annotation is inspect.Parameter.empty or "ensor" in said or said == "typing.Any"
 
 
 def _raises(failure: Failure) -> str:
@@ -224,104 +178,6 @@ def dropout(tried: Tried) -> str:
     if isinstance(given, Failure):
         return _raises(given) if given.reason == "raised" and not given.meant else ""
     return IDLE if tried.same(given) else ""
-
-
-def cache(tried: Tried) -> str:
-    """Return what is wrong with a cache: it has to make two more tokens what they are in the whole.
-
-    It is what a call returns, or an object or dict into which calls write; one that is neither is not tried. Where
-    query, key and value are handed apart, it may also keep those of a memory that stays.
-    """
-    x = next(iter(tried.asked.inputs.values()))
-    found = parameters(tried.bound.place.thing)
-    absent = {p.name: None for p in found if p.default is None and "memory" in meanings(p.name, INPUTS)}
-    itself = len(tried.asked.inputs) == 1 or (absent and set(tried.asked.inputs) <= set(THREE))
-    embeds = "handed(" in tried.bound.draft.body or tried.bound.draft.component == "language_model"
-    if embeds:  # one that may be left out is asked by kept_state.of_ids
-        return "" if tried.argument.default is None else UNTRIED
-    if x.ndim != 3 or not (itself or set(tried.asked.inputs) == set(THREE)):
-        return UNTRIED
-    if not itself:
-        return "" if _continued(tried, x, {}) == "" or _keeps_a_memory(tried) else UNTRIED
-    told = _continued(tried, x, absent if len(tried.asked.inputs) > 1 else {})
-    turned = any(kind_of(p.name) for p in found)
-    return UNTRIED if told and turned else told  # perhaps it wants the tables of all, and takes its rows itself
-
-
-def _continued(tried: Tried, x: Tensor, absent: Mapping[str, None]) -> str:
-    """Return in which way tokens after a cache differ from those of the whole, as ``continued`` says it."""
-    x = x if x.shape[1] > 3 else drawn("a sequence with a cache", x.shape[0], LONG, x.shape[2])
-    more = {**flags(tried.bound.place.thing), **absent}
-    tables = _tables(tried, x, more)
-    if tables is None:
-        return UNTRIED
-    returned = continued(lambda part, kept, at: _last(tried, part, kept, {**more, **tables(at, part.shape[1])}), x)
-    if returned != UNTRIED or COMPONENTS[tried.bound.draft.component].stacked:  # below, tokens see those behind them
-        return returned
-    place, asked = tried.bound.place, tried.asked.config
-    begins = starts(place.thing)
-
-    def begun(part: Tensor, at: int) -> dict[str, Any]:
-        return {**more, **begins(at), **tables(at, part.shape[1])}
-
-    dicts = kept_dicts(lambda written: _last(tried, x, written, more, True))
-    words = (
-        continued_in_place(lambda part, kept, at: _last(tried, part, kept, begun(part, at), True), x, one)
-        for one in chain(kept_objects(tried.argument.annotation, place.module, asked, len(x)), dicts)
-    )
-    found = [told for told in words if told != UNTRIED]
-    return "" if "" in found else next(iter(found), UNTRIED)  # of sizes that are guessed some do not fit
-
-
-def _tables(tried: Tried, x: Tensor, more: Mapping[str, Any]) -> Callable[[int, int], dict[str, Any]] | None:
-    """Return what gives the tables of angles of some tokens, by name: rows of those of all; None where none are found.
-
-    They are those that the binding hands over for the whole, which begins at the first position.
-    """
-    names = [p.name for p in parameters(tried.bound.place.thing) if kind_of(p.name)]
-    if not names:
-        return lambda at, tokens: {}
-    asked = tried.asked.asked(inputs=dict.fromkeys(tried.asked.inputs, x), out_shape=tuple(x.shape))
-    _, seen = tried.given(None, asked, **more)
-    given = {name: seen.given[1].get(name) for name in names}
-    if not all(any(x.shape[1] in t.shape for t in tree_leaves(value)) for value in given.values()):
-        return None
-
-    def rows(t: Tensor, at: int, tokens: int) -> Tensor:
-        return t.narrow(t.shape.index(x.shape[1]), at, tokens) if x.shape[1] in t.shape else t
-
-    return lambda at, tokens: {n: tree_map(lambda t: rows(t, at, tokens), value) for n, value in given.items()}
-
-
-def _keeps_a_memory(tried: Tried) -> bool:
-    """Return whether what one call keeps of keys and values serves another query as well as they do."""
-    asked, more = tried.asked, flags(tried.bound.place.thing)
-    query = asked.inputs["query"]
-    later = asked.asked(inputs={**asked.inputs, "query": drawn("a later query", *query.shape).to(query.dtype)})
-    want = reply(tried.bound.draft.implementation(tried.bound.place.module), later)
-    written: dict[Any, Any] = {}
-    _, seen = tried.given(written, asked, **more)
-    kept = [written] if written else []
-    if not kept:
-        _, seen = tried.given(None, asked, **more)
-        several = isinstance(seen.returned, tuple | list) and len(seen.returned) > 1
-        kept = [pick(seen.returned) for pick in PICKS] if several else []
-    return any(same(tried.given(one, later, **more)[0], want) for one in kept)
-
-
-def _last(tried: Tried, x: Tensor, kept: Any, more: Mapping[str, Any], alone: bool = False) -> Last | None:
-    """Return the output of the last token and all that came back; None where nothing did.
-
-    None, too, where the output came back alone, unless that is enough, and where one call was more than one.
-    """
-    asked = tried.asked.asked(inputs=dict.fromkeys(tried.asked.inputs, x), out_shape=tuple(x.shape))
-    _, seen = tried.given(kept, asked, **more)
-    where = found_output(seen.returned, tuple(x.shape))
-    several = isinstance(seen.returned, tuple | list) and len(seen.returned) > 1
-    if where is None or not (several or alone) or (alone and seen.calls > 1):
-        return None
-    out: Tensor = eval(where, {"result": seen.returned})
-    return out[:, -1:].detach(), seen.returned
 
 
 def tiles(tried: Tried) -> str:

@@ -23,7 +23,7 @@ from attnconf.conformance.engine.translate import in_conventions, others_than
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import Construction, run, space_for
 from attnconf.conformance.inference.claims import FROM_ONE, claims_from_zero, claims_ids_batch_first
-from attnconf.conformance.inference.kept_state import handed_text
+from attnconf.conformance.inference.kept_by_models import handed_text
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.padding_id import says_zero_is_padding
 from attnconf.conformance.inference.probing import Failed, attempt

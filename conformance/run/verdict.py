@@ -33,7 +33,11 @@ def _verdicts(plan: Plan, i: Implementation | Unjudgeable, results: Sequence[Res
             verdict, reason = judge_component(mine, len(planned), plan.selected)
             if verdict in ("conformant", "nonconformant") and i.binding and not i.binding.established:
                 verdict, reason = _not_established(i.binding, component, mine, (verdict, reason))
-            elif verdict == "nonconformant" and i.binding and not _understood(plan, i.binding, mine):
+            elif (
+                verdict == "nonconformant"
+                and i.binding
+                and not (i.binding.broken or _understood(plan, i.binding, mine))
+            ):
                 verdict = "unrecognised"
                 reason = f"is {component} but for {reason.removeprefix('violates ')}: not a mistake that is known"
             if verdict == "conformant" and i.binding and (why := _mostly_refused(mine)):

@@ -2,7 +2,7 @@
 
 from types import ModuleType
 
-from attnconf.conformance.inference.kept_state import kept_objects
+from attnconf.conformance.inference.kept_objects import kept_objects
 
 
 class Cache:
@@ -23,7 +23,7 @@ class GrowingCache(Cache):
 def test_the_kind_that_a_file_imports_is_tried():
     file = ModuleType("a_file")
     file.Cache, file.GrowingCache = Cache, GrowingCache
-    assert [type(kept) for kept in kept_objects(Cache | None, file)] == [GrowingCache]
+    assert [type(new()) for new in kept_objects(Cache | None, file)] == [GrowingCache]
 
 
 def test_what_a_file_imports_is_not_tried_where_nothing_is_named():

@@ -1,0 +1,85 @@
+"""A cache of a model that reads ids: it is asked with ids, as positions are counted there."""
+
+import ast
+import contextlib
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.building import Construction, run, space_for
+from attnconf.conformance.inference.calling import CACHE, parameters
+from attnconf.conformance.inference.function_forms import taken
+from attnconf.conformance.inference.kept_state import EMPTY, UNTRIED, Came, Rows, best, continued, flags, places
+from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.said_of_caches import as_promised
+from attnconf.conformance.inference.vocabulary import meanings, snake
+from attnconf.conformance.source.signatures import parameters_of
+from attnconf.conformance.source.syntax import tree_of
+
+MAKES = r"(new|make|init|create|empty|build|fresh|get|allocate|alloc)_?(kv_?)?(caches?|states?|past)"
+ROOM = 32  # tokens that a cache is made for
+
+
+def of_ids(place: Place, made: Construction, config: Any) -> str:
+    """Return words on a cache of a model that reads ids, or is handed vectors for them; "" where it is right."""
+    thing = place.thing
+    kept = [p.name for p in parameters(thing) if p.default is None and re.fullmatch(CACHE, snake(p.name).strip("_"))]
+    inner = handed_text(made.text) or (made.text if hasattr(config, "vocab_size") else "")
+    needed = [p.name for p in parameters(thing) if p.default is inspect.Parameter.empty]
+    required = [name for name in needed if name not in taken(thing)]
+    if not kept or not inner:
+        return ""
+    words = UNTRIED if not handed_text(made.text) else ""
+    if len(required) == 1:
+        with contextlib.suppress(Failed, RuntimeError, TypeError, ValueError):
+            built = attempt(partial(run, Construction(inner, made.before), space_for(config, place.module)))
+            words = as_promised(place, best(_ways(built.double().eval(), kept[0], thing)))
+    return f"the argument `{kept[0]}` of forward {words}" if words else ""
+
+
+def _ways(built: nn.Module, name: str, thing: Any) -> Iterator[str]:
+    """Yield what ``continued`` says of each way to hand a model's cache over."""
+    ids = torch.tensor([[1, 4, 2, 5, 3, 1], [3, 3, 1, 2, 5, 4]])
+    for told in places(thing):
+        call = partial(_came, built, name, flags(thing), told)
+        yield from (continued(call, ids, new, returned=True) for new in EMPTY)
+        yield from (continued(call, ids, new, returned=False) for new in _made_by(built, len(ids)))
+
+
+def _made_by(module: nn.Module, samples: int) -> Iterator[Callable[[], Any]]:
+    """Yield the first method of a model that makes a cache, asked for so many samples, and enough tokens."""
+    makers = [name for name in dir(type(module)) if re.fullmatch(MAKES, name)]
+    for name in makers[:1]:
+        method = getattr(module, name)
+        needed = [p.name for p in parameters_of(method) if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
+        with contextlib.suppress(Failed):
+            given = {each: ROOM if "max_len" in meanings(each) else samples for each in needed}
+            new = partial(attempt, partial(method, **given))
+            new()
+            yield new
+
+
+def handed_text(text: str) -> str:
+    """Return what is handed vectors in a construction's text, without that; "" where nothing is."""
+    calls = (node for node in ast.walk(tree_of(text)) if isinstance(node, ast.Call) and node.args)
+    return next((ast.unparse(c.args[0]) for c in calls if isinstance(c.func, ast.Name) and c.func.id == "handed"), "")
+
+
+def _came(
+    module: nn.Module, name: str, more: Mapping[str, Any], told: Rows, ids: Tensor, kept: Any, at: int
+) -> Came | None:
+    """Return the logits of ids and all that came back; None where no logits did."""
+    given = {**more, **told(at, ids.shape[1]), **({} if kept is None else {name: kept})}
+    try:
+        result = attempt(lambda: module(ids, **given))
+    except Failed:
+        return None
+    there = result if isinstance(result, tuple | list) else (result,)
+    out = next((x for x in there if isinstance(x, Tensor) and x.ndim == 3 and x.shape[:2] == ids.shape), None)
+    return None if out is None else Came(out.detach(), result)

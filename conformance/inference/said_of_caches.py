@@ -1,0 +1,56 @@
+"""What a file's words say of how many tokens may come at once after those that a cache holds.
+
+Much right code is for one new token after the other, and is wrong or fails where several come; that several may come
+has to be said before they are asked for in earnest.
+"""
+
+import inspect
+import re
+
+from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.calling import call_of, parameters
+from attnconf.conformance.inference.claims import said_in_file
+from attnconf.conformance.inference.kept_state import FAILS, SEVERAL
+from attnconf.conformance.inference.vocabulary import INPUTS, meanings
+from attnconf.conformance.source import source_text
+
+_SEVERAL = (
+    r"\bchunks?\b[^.]{0,40}\b(any|every|each|arbitrary|whatever)\b|\bchunk (by|after) chunk\b|\bin chunks\b|"
+    r"\b(any|every|arbitrary) (length|number of (new )?(tokens|positions|steps))\b|\bof several (new )?tokens\b|"
+    r"\b(one or (more|several|many)|several|multiple|more than one) (new |next )?(tokens?|positions)\b|"
+    r"\bmulti-?token\b"
+)
+_ONE = (
+    r"\b(one|single|1|a) (new |next |more )?(token|position|step|query|word|id)\b|\b(token|step|word) (by|after|for) "
+    r"|\bone (by|after) |\bat a time\b|\bper (step|call)\b|[(\[] ?\w+, ?1(, ?\w+)? ?[)\]]|"
+    r"\b(un|une|ein|einen|um|uma|uno|una) (nuevo |neues |nouveau |novo |nuovo )?(token|jeton|posi\w+)\b"
+)
+_FED = r"\w\[:, ?-1:\]|\w\[-1:\]"  # code that hands on the last token alone
+ONE_ALONE = "takes one new token at a time, and is asked for that alone"
+NOT_SAID = "continues a sequence by one token: several at once are something else, and nothing says that they may come"
+
+
+def as_promised(place: Place, told: str) -> str:
+    """Return words on a cache, ``told``, such that they hold against nobody what nobody promises."""
+    if told not in (SEVERAL, FAILS):
+        return told
+    if _promises_several(place):
+        return told
+    spoken = re.search(_ONE, " ".join(said_in_file(place.module)), re.IGNORECASE)
+    text = source_text.text_of_module(place.module)
+    if told == FAILS or spoken or _takes_masks(place) or (text and re.search(_FED, text.text)):
+        return ONE_ALONE
+    return NOT_SAID
+
+
+def _promises_several(place: Place) -> bool:
+    """Return whether the words on a class or function and its call say that several tokens may come, and not one."""
+    described = (place.thing, call_of(place.thing))
+    told = re.sub(r"\s+", " ", " ".join(inspect.getdoc(one) or "" for one in described))
+    said = [re.search(words, told, re.IGNORECASE) is not None for words in (_SEVERAL, _ONE)]
+    return said == [True, False] and not _takes_masks(place)
+
+
+def _takes_masks(place: Place) -> bool:
+    """Return whether a call takes masks: those of several tokens are to be given."""
+    return any("mask" in meanings(p.name, INPUTS) for p in parameters(place.thing))

@@ -1,0 +1,140 @@
+"""Methods that take one position after the other, beside the call that takes them all: both have to give the same.
+
+A method is asked where it is called a step, takes what the call takes, keeps something in its object, and gives for the
+first position what the call gives. Methods that begin a sequence, by their names, are called before each of two.
+"""
+
+import contextlib
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_leaves
+
+from attnconf.conformance.engine.request import Request
+from attnconf.conformance.inference.binding import Bound
+from attnconf.conformance.inference.calling import call_of
+from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.spied import calls_as
+from attnconf.conformance.inference.trial import drawn, reply, same_numbers
+from attnconf.conformance.inference.vocabulary import snake
+
+STEP = r"(forward_|decode_|run_)?(one_|next_|single_|incremental_)?(step|incremental|decode_one)(_forward)?"
+BEGIN = (
+    r"(start|begin|reset|restart|clear|new|init|empty|forget|drop|flush|free|release)"
+    r"(_(?!.*(param|weight|grad|hook|drop|layer|bias))\w+)?"
+)
+LONG = 6
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """An object with its call, a method for one position, and those that begin a sequence, by name."""
+
+    call: Callable[[Mapping[str, Any]], Any]
+    step: Callable[..., Any]
+    begin: Sequence[Callable[..., Any]]
+    first: str  # the name of the argument that holds the positions
+
+    def whole(self, given: Mapping[str, Any]) -> Tensor:
+        return _output(self.call(given), given[self.first])
+
+    def stepwise(self, given: Mapping[str, Any], so_far: bool = False) -> list[Tensor]:
+        """Return the output of each position, as the object is stepped; ``so_far``: it is handed those before too."""
+        x, outs = given[self.first], []
+        for begin in self.begin:
+            begin(**_taken(begin, given))
+        for t in range(x.shape[1]):
+            part = x[:, 0 if so_far else t : t + 1]
+            outs.append(_output(self.step(**_taken(self.step, {**given, self.first: part})), part)[:, -1:])
+        return outs
+
+
+def of_steps(bound: Bound, asked: Request) -> Iterator[str]:
+    """Yield a word on a method for one position after the other that does not give what the call gives."""
+    thing = bound.place.thing
+    steps = _methods(thing, STEP)
+    if len(steps) != 1 or steps[0] == call_of(thing).__name__:
+        return
+    words: list[str] = []
+
+    def called(function: Callable[..., Any], described: Any, *args: Any, **kwargs: Any) -> Any:
+        returned = function(*args, **kwargs)
+        if not words:
+            words.append("")
+            given = dict(inspect.signature(described).bind_partial(*args, **kwargs).arguments)
+            (_, module), *_ = given.items()
+            with contextlib.suppress(Failed):
+                words[0] = attempt(lambda: _of(module, function, dict(list(given.items())[1:]), steps[0]))
+        return returned
+
+    with calls_as(bound.place, called):
+        reply(bound.draft.implementation(bound.place.module), asked)
+    yield from filter(None, words)
+
+
+def _of(module: Any, function: Callable[..., Any], given: dict[str, Any], name: str) -> str:
+    """Return a word on the step of an object whose call was given this; "" where it is right, or is not understood."""
+    first, x = next(iter(given.items()))
+    begin = _methods(type(module), BEGIN)
+    if not begin or not isinstance(x, Tensor) or any(isinstance(y, Tensor) and y.ndim != 3 for y in given.values()):
+        return ""
+    stepped = Stepped(
+        lambda asked: function(module, **asked), getattr(module, name), [getattr(module, n) for n in begin], first
+    )
+    one, other = ({n: _other(y, n + which) for n, y in given.items()} for which in ("", ", again"))
+    want, before = stepped.whole(one), _kept(module)
+    if not _looks_back_alone(stepped, one, want):
+        return ""
+    outs = stepped.stepwise(one)
+    if _kept(module) == before or not same_numbers(outs[0], want[:, :1]):
+        return ""
+    if not same_numbers(torch.cat(outs, 1), want):
+        if same_numbers(torch.cat(stepped.stepwise(one, so_far=True), 1), want):
+            return ""
+        return f"the method `{name}` does not continue a sequence: a later position is not what it is in the whole"
+    if not same_numbers(torch.cat(stepped.stepwise(other), 1), stepped.whole(other)):
+        return f"the method `{begin[0]}` does not begin anew: `{name}` goes on with something of the sequence before"
+    return ""
+
+
+def _looks_back_alone(stepped: Stepped, given: Mapping[str, Any], want: Tensor) -> bool:
+    """Return whether positions on axis 1 depend on those before them, and on none behind."""
+    x = given[stepped.first]
+    shorter = stepped.whole({**given, stepped.first: x[:, :-1]})
+    changed = stepped.whole({**given, stepped.first: torch.cat([-x[:, :1], x[:, 1:]], 1)})
+    return same_numbers(shorter, want[:, :-1]) and not same_numbers(changed[:, 1:], want[:, 1:])
+
+
+def _methods(thing: Any, names: str) -> list[str]:
+    """Return the methods of a class of such names."""
+    found = vars(thing) if isinstance(thing, type) else {}
+    return [n for n, m in found.items() if inspect.isfunction(m) and re.fullmatch(names, snake(n))]
+
+
+def _taken(method: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of the arguments of a call a method takes: it fails where it wants others."""
+    return {name: given[name] for name in inspect.signature(method).parameters if name in given}
+
+
+def _other(x: Any, name: str) -> Any:
+    """Return a sequence of our own in the place of a tensor."""
+    return drawn(f"in steps: {name}", x.shape[0], LONG, x.shape[2]).to(x.dtype) if isinstance(x, Tensor) else x
+
+
+def _output(returned: Any, x: Tensor) -> Tensor:
+    out = next(y for y in tree_leaves(returned) if isinstance(y, Tensor))
+    if out.shape != x.shape:
+        raise ValueError("what comes back is no output")
+    return out.detach()
+
+
+def _kept(module: Any) -> list[int]:
+    """Return what an object and its parts hold besides parameters, as far as that it changes shows."""
+    parts = module.modules() if isinstance(module, torch.nn.Module) else [module]
+    held = [value for part in parts for name, value in vars(part).items() if name not in ("_parameters", "_modules")]
+    return [id(leaf) for leaf in tree_leaves(held)]

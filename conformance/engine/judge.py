@@ -118,7 +118,7 @@ def run_case(subject: Subject, checked: Checked, case: Case, convention: dict[st
         _record(result, failure)
     except GradientsNotAsked:
         result.outcome = result.outcome if evidence else "not-applicable"
-        result.message = None if evidence else "the profile asks for no gradients"
+        result.message = None if evidence else "no gradients are asked for"
     except Unsupported as words:
         result.outcome, result.message = "unsupported", str(words)
         words.with_traceback(None)  # a frame in it may hold it

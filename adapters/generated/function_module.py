@@ -76,7 +76,7 @@ def leaves_of(held: Any, path: str = "") -> Iterator[tuple[str, Tensor]]:
         yield path, held
     elif isinstance(held, Mapping):
         for name, x in held.items():
-            yield from leaves_of(x, within(path, name))
+            yield from leaves_of(x, within(path, name, held))
     elif isinstance(held, tuple | list):
         names = getattr(held, "_fields", range(len(held)))
         for name, x in zip(names, held, strict=True):
@@ -87,7 +87,7 @@ def _filled(held: Any, parameters: Mapping[str, Tensor], path: str = "") -> Any:
     if isinstance(held, Tensor):
         return parameters[path]
     if isinstance(held, Mapping):
-        return {name: _filled(x, parameters, within(path, name)) for name, x in held.items()}
+        return {name: _filled(x, parameters, within(path, name, held)) for name, x in held.items()}
     if isinstance(held, tuple | list):
         names = getattr(held, "_fields", range(len(held)))
         found = [_filled(x, parameters, within(path, name)) for name, x in zip(names, held, strict=True)]

@@ -106,8 +106,9 @@ def leaves_of(held: Any, path: str = "") -> Iterator[tuple[str, Tensor]]:
     """Yield the tensors of a dict, list, tuple, namespace or dataclass, whatever is inside of it, each by its path."""
     if isinstance(held, Tensor):
         yield path, held
+    beside = held if isinstance(held, Mapping) else ()
     for name, x in _entries(held):
-        yield from leaves_of(x, within(path, name))
+        yield from leaves_of(x, within(path, name, beside))
 
 
 def _entries(held: Any) -> Iterable[tuple[Any, Any]]:
@@ -123,7 +124,8 @@ def _entries(held: Any) -> Iterable[tuple[Any, Any]]:
 def _filled(held: Any, parameters: Mapping[str, Tensor], path: str = "") -> Any:
     if isinstance(held, Tensor):
         return parameters[path]
-    found = {name: _filled(x, parameters, within(path, name)) for name, x in _entries(held)}
+    beside = held if isinstance(held, Mapping) else ()
+    found = {name: _filled(x, parameters, within(path, name, beside)) for name, x in _entries(held)}
     if isinstance(held, Mapping):
         return found
     if isinstance(held, tuple | list):

@@ -1,7 +1,7 @@
 """``held(thing)``: an object whose class is no module, as a module whose parameters are the tensors that it holds."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -58,8 +58,9 @@ def leaves(thing: Any, wanted: Callable[[Any], bool]) -> Iterator[tuple[str, Pla
 
 
 def _leaves(thing: Any, wanted: Callable[[Any], bool], path: str, seen: set[int]) -> Iterator[tuple[str, Place, Any]]:
-    for key, x in list(_entries(thing)):
-        name = within(path, key)
+    entries = list(_entries(thing))
+    for key, x in entries:
+        name = within(path, key, [other for other, _ in entries])
         if wanted(x) and not isinstance(thing, tuple):
             yield name, (thing, key), x
         elif id(x) not in seen and not isinstance(x, Tensor):
@@ -67,9 +68,14 @@ def _leaves(thing: Any, wanted: Callable[[Any], bool], path: str, seen: set[int]
             yield from _leaves(x, wanted, name, seen)
 
 
-def within(path: str, key: Any) -> str:
-    """Return a path with another key behind it, under which a module can have a parameter: `to` is a method of it."""
-    return f"{path}.{key}{'_' if hasattr(nn.Module, str(key)) else ''}".lstrip(".")
+def within(path: str, key: Any, beside: Collection[Any] = ()) -> str:
+    """Return a path with another key behind it, under which a module can have a parameter.
+
+    `to` is a method of a module, and where `wq.bias` is ``beside`` it `wq` is one with parameters: it is `wq.weight`.
+    """
+    parts = [f"{part}_" if hasattr(nn.Module, part) else part for part in str(key).split(".")]
+    above = any(str(other).startswith(f"{key}.") for other in beside)
+    return f"{path}.{'.'.join(parts)}{'.weight' if above else ''}".lstrip(".")
 
 
 def _entries(thing: Any) -> Iterator[tuple[Any, Any]]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from types import CodeType, FunctionType
 from typing import Any, get_origin
 
@@ -23,8 +23,13 @@ from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.made_weights import made_weights
 from attnconf.conformance.inference.naming import role_of
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings, snake
+from attnconf.conformance.inference.watched_keys import watched
+from attnconf.conformance.inference.weight_keys import PART, asks_by_key, parts_of_keys, reads_weights, told_part
 
-TOGETHER = r"p|ps|par|params?|parameters|weights?|ws?|state|state_?dict|theta|variables|model|mha|layer|net"
+TOGETHER = (
+    r"p|ps|par|params?|parameters|weights?|ws?|state|state_?dict|sd|theta|variables|model|mha|layer|net|"
+    r"poids|pesos|pesi|gewichte"
+)
 MAKES = r"init|make|create|new|param|weight|build"
 GENERATOR = ("torch.Generator()",)
 RANDOM = {GENERATORS: GENERATOR, SEEDS: ("0",)}
@@ -80,7 +85,10 @@ def _holding(place: Place, table: Meanings, words: str, sizes: frozenset[str]) -
             held = ", ".join(f"{n}=torch.zeros({_shape(n, inner, out)})" for n in _tensors(place.thing))
             yield Construction(f"functional({place.name_in_text}, dict({held}){words})", (), sizes)
     for takes in _together(place.thing)[:1]:
-        for made in (*_made(place, table, sizes), *_entered(place, takes)):
+        asked = chain(_entered(place, takes), _watched(place, table, takes, words))
+        made_so = _made(place, table, sizes)
+        named = any(re.search(MAKES, name.lower()) for name, _ in _makers(place))
+        for made in chain(made_so, _entered(place, takes)) if named else chain(asked, made_so):
             yield from _around(place, table, made, takes, words, sizes)
 
 
@@ -117,6 +125,12 @@ def _entered(place: Place, takes: str) -> Iterator[Construction]:
             yield Construction(f"{{{held}}}", given=frozenset({"heads", "head_dim"}))
 
 
+def _watched(place: Place, table: Meanings, takes: str, words: str) -> Iterator[Construction]:
+    """Yield dicts of weights with the keys that a function puts together, where no function of the file makes one."""
+    if asks_by_key(place.thing, takes):
+        yield from watched(place, table, takes, words)
+
+
 def _tensors(thing: FunctionType) -> list[str]:
     """Return the parameters of a function that are weights or biases, by their names."""
     names = [p.name for p in parameters(thing) if p.default is p.empty or p.default is None]
@@ -125,13 +139,14 @@ def _tensors(thing: FunctionType) -> list[str]:
 
 def _together(thing: FunctionType) -> list[str]:
     """Return the parameters that may be all weights together: by their names, else by what they are said to be."""
-    required = [p for p in parameters(thing) if p.default is p.empty]
+    required = [p for p in parameters(thing) if p.default is p.empty and p.name not in parts_of_keys(thing)]
     if len(required) < 2:
         return []
     named = [p.name for p in required if re.fullmatch(TOGETHER, p.name.lower().strip("_"))]
     listed = [p.name for p in required if _walked(thing, p.name) and not ALWAYS & set(meanings(p.name, INPUTS))]
-    said = (p for p in required if _is_said(p, thing) and "config" not in meanings(p.name, SIZES))
-    return named or listed or [p.name for p in said]
+    others = [p for p in required if "config" not in meanings(p.name, SIZES)]
+    read = [p.name for p in others if not ALWAYS & set(meanings(p.name, INPUTS)) and reads_weights(thing, p.name)]
+    return named or listed or read or [p.name for p in others if _is_said(p, thing)]
 
 
 def _walked(thing: FunctionType, name: str) -> bool:
@@ -166,8 +181,8 @@ def _fits(name: str, patterns: Collection[str]) -> bool:
 
 def _fixed(thing: FunctionType, table: Meanings, inputs: Collection[str] = ()) -> dict[str, tuple[str, str]]:
     """Return what the parameters get that are sizes, with what they mean, and that are called as no input is."""
-    found, behind = {}, _behind(thing, inputs=1)
-    for p in parameters(thing):
+    found, behind = {n: (told_part(thing, n), "part") for n in parts_of_keys(thing)}, _behind(thing, inputs=1)
+    for p in (p for p in parameters(thing) if p.name not in found):
         known = [m for m in meanings(p.name, SIZES) if m in table and m not in ("config", "causal", "dropout")]
         heads = "heads" in known and (p.name in behind or type(p.default) is int)  # h are no hidden states there
         taken = (ALWAYS & set(meanings(p.name, INPUTS)) and not heads) or p.name in _together(thing)
@@ -220,10 +235,13 @@ def _made(place: Place, table: Meanings, known: frozenset[str]) -> Iterator[Cons
     """
 
     def random(name: str, parameter: inspect.Parameter) -> Sequence[str]:
+        if name in parts:
+            return (PART,)
         texts = next((texts for pattern, texts in RANDOM.items() if re.fullmatch(pattern, name.lower())), ())
         return GENERATOR if texts and "Generator" in str(parameter.annotation) else texts
 
     for name, maker in _makers(place):
+        parts = parts_of_keys(maker)
         likely = list(islice(constructions(f"theirs.{name}", maker, table, place.module, random), FEW))
         if _makes_functions(maker):
             likely += [replace(made, text=f"initial({made.text})") for made in likely]

@@ -69,7 +69,7 @@ def with_head_width(choices: list[list[tuple[str, str]]], table: Meanings) -> li
 
 def with_query_width(parameters: Sequence[inspect.Parameter], choices: Choices, table: Meanings) -> Choices:
     """Return the choices such that d_q beside the width of a memory and that of a head is the model's: (d_q, d_ctx)."""
-    meant = [{m for _, m in c} for c in choices]
+    meant = [{m for _, m in c if m} for c in choices]
     told = [m for m in meant if len(m) == 1]
     if not all({m} in told for m in ("key_dim", "heads")) or {"embed"} in told or told.count({"head_dim"}) != 2:
         return choices

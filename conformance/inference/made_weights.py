@@ -24,16 +24,20 @@ from attnconf.conformance.inference.handed_configurations import Handed, handed
 from attnconf.conformance.inference.naming import roles_of
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.inference.weight_keys import PART, parts_of_keys
 from attnconf.conformance.source.source_text import code_reached
 
 Shapes = Mapping[str, tuple[int, ...]]
 RANDOM: tuple[tuple[str, tuple[str, ...]], ...] = ((GENERATORS, ("torch.Generator()", "0")), (SEEDS, ("0",)))
+SEEDED = r"(default_rng|RandomState|SeedSequence|seed|manual_seed|PRNGKey|key)"  # what is handed a seed
+DRAWS = r"(normal|standard_normal|randn|uniform|random|random_sample)"
 USUAL = {"embed": 24, "heads": 4, "kv_heads": 2, "head_dim": 6, "hidden": 40, "layers": 2, "vocab": 30, "max_len": 50,
          "ratio": 4, "kv_groups": 2}  # fmt: skip
 DESCENDING = (64, 32, 16, 8, 4, 2)  # each divides those before it
 MOST = 1024  # own values above make weights that take long
 ANY = {"eps": 1e-5, "dropout": 0.0, "bias": True, "causal": True, "norm_first": True, "base": 1e4, "head_dim": 8,
        "embed_dim": 24, "num_heads": 3}  # fmt: skip
+ONE = "1"  # layer has the weights where a function is one, and all are made together
 NAMED_SO = ("d", "c", "e", "dm", "m", "w")  # letters for the width of a model, where shapes do not tell
 
 
@@ -48,10 +52,13 @@ class Size:
 
 @dataclass(frozen=True)
 class Maker:
-    """A function that makes weights: what it is told besides its sizes, and the configuration, where there is one."""
+    """A function that makes weights: what it is told besides its sizes, and the configuration, where there is one.
+
+    ``others``: texts for what randomness comes from, the likeliest first, and for what keys are put together of.
+    """
 
     called: str
-    others: Mapping[str, tuple[str, ...]]  # texts for what randomness comes from, the likeliest first
+    others: Mapping[str, tuple[str, ...]]
     sizes: tuple[Size, ...]
     configuration: Handed | None
     takes: str  # the name of its own parameter for that
@@ -96,9 +103,10 @@ def made_weights(
     heads = [n for n in silent if n != own][:1] if "heads" in table and "heads" not in told.values() else []
     known = {*told.values(), *(["heads"] if heads else [])}
     for roles in islice(_roles(maker, effects, shapes, table, known), FEW):
-        if set(roles) < {s for s in maker.sizes if not s.entry and s.value is None}:
+        layers = {s: ONE for s in maker.sizes if s not in roles and not s.entry and _counts(effects[s])}
+        if {*roles, *layers} < {s for s in maker.sizes if not s.entry and s.value is None}:
             continue  # what has to be given is not known
-        texts = {size: _text(role, size, table) for size, role in roles.items()}
+        texts = {size: _text(role, size, table) for size, role in roles.items()} | layers
         texts |= {s: str(v) for s, v in values.items() if s not in texts and s.value is None}
         made = Construction(maker.text(texts, random), (), frozenset(roles.values()) | ({"heads"} if heads else set()))
         counts = dict.fromkeys(heads, table["heads"][0]) if heads else {}
@@ -116,7 +124,8 @@ def _maker(place: Place, table: Meanings, name: str, weights: str) -> Maker | No
     configuration = handed([thing, place.thing], weights, place.module, table)
     takes = configuration.names.get(thing.__name__, "") if configuration else ""
     given = [p for p in parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name != takes]
-    random, sizes = _random(given, code_reached(thing)), []
+    parts = dict.fromkeys(parts_of_keys(thing), (PART,))
+    random, sizes = _random([p for p in given if p.name not in parts], code_reached(thing)) | parts, []
     for p in given:
         whole = type(p.default) is int and p.default > 1
         if p.name in random or not (p.default is p.empty or whole or (p.default is None and _is_size(p.name, table))):
@@ -136,9 +145,12 @@ def _is_size(name: str, table: Meanings) -> bool:
 def _random(given: Sequence[inspect.Parameter], code: str) -> dict[str, tuple[str, ...]]:
     """Return what the parameters get that randomness comes from: one letter is it only where nothing else is.
 
-    Whatever is handed on as a generator is one, and may be left out where it has a default.
+    Whatever is handed on as a generator, or draws, is one, and may be left out where it has a default; so is a seed.
     """
     found = {p.name: RANDOM[0][1] for p in given if re.search(rf"\bgenerator *= *{p.name}\b", code)}
+    wanted = [p.name for p in given if p.default is p.empty]
+    found |= {name: RANDOM[0][1] for name in wanted if re.search(rf"\b{name}\.{DRAWS}\(", code)}
+    found |= {name: RANDOM[1][1] for name in wanted if re.search(rf"\b{SEEDED}\( *{name} *\)", code)}
     given = [p for p in given if p.name not in found]
     for p in sorted(given, key=lambda p: len(p.name) == 1):
         texts = next((texts for pattern, texts in RANDOM if re.fullmatch(pattern, p.name.lower())), ())
@@ -200,6 +212,11 @@ def _effect(
     return Effect(bool(set(there) ^ set(shapes)), axes)
 
 
+def _counts(effect: Effect) -> bool:
+    """Return whether a size is a number of layers: more of them are more weights of the same shapes."""
+    return effect.more and not effect.axes
+
+
 # -- roles
 
 
@@ -216,7 +233,7 @@ def _roles(
     """Yield what each size may be, the likeliest first."""
     found = _said(maker.sizes, table)
     for size, effect in effects.items():
-        if size not in found and effect.more and not effect.axes and "layers" in table:
+        if size not in found and _counts(effect) and "layers" in table:
             found[size] = "layers"
     open_ends = [s for s in maker.sizes if s not in found and effects[s].axes]
     silent = [s for s in maker.sizes if s not in found and not effects[s].axes and not effects[s].more]

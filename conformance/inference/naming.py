@@ -22,7 +22,7 @@ FILLERS = {"w", "b", "weight", "bias", "weights", "to", "lin", "linear", "fc", "
 
 def by_name(parameters: Mapping[str, Tensor], sizes: Sizes) -> dict[str, str] | None:
     """Return the text of each parameter's entry, where all names, and shapes, say plainly what they are."""
-    roles = {name: role_of(name) for name in parameters}
+    roles = _with_last({name: role_of(name) for name in parameters})
     entries: dict[str, str] = {}
     for name, role in roles.items():
         kind = "bias" if parameters[name].ndim == 1 else "weight"
@@ -34,6 +34,13 @@ def by_name(parameters: Mapping[str, Tensor], sizes: Sizes) -> dict[str, str] | 
         entries[name] = texts[0] if len(texts) == 1 else f"torch.cat([{', '.join(texts)}])"
     said = [part for name, role in roles.items() if parameters[name].ndim > 1 for part in _apart(role)]
     return entries if sorted(said) == ["k", "out", "q", "v"] else None
+
+
+def _with_last(roles: Mapping[str, str | None]) -> Mapping[str, str | None]:
+    """Return the roles such that the one parameter whose name says nothing is the output's, where that is missing."""
+    silent = [name for name, role in roles.items() if role is None]
+    said = {part for role in roles.values() if role for part in _apart(role)}
+    return {**roles, silent[0]: "out"} if len(silent) == 1 and said == {"q", "k", "v"} else roles
 
 
 def roles_of(name: str) -> Sequence[str]:

@@ -56,7 +56,7 @@ class Group:
         if not self.per_head:
             return self.names[0]
         one, other = (name.split(".") for name in self.names[:2])
-        return ".".join("{h}" if a != b else a for a, b in zip(one, other, strict=True))
+        return ".".join(a.removesuffix("0") + "{h}" if a != b else a for a, b in zip(one, other, strict=True))
 
     @property
     def owner(self) -> str:
@@ -149,9 +149,9 @@ def _family(name: str, names: Sequence[str], heads: int) -> list[str]:
     """Return the names that differ from this one by the number of a head."""
     parts = name.split(".")
     for i, part in enumerate(parts):
-        if part == "0" and heads > 1:
-            family = [".".join([*parts[:i], str(h), *parts[i + 1 :]]) for h in range(heads)]
-            more = ".".join([*parts[:i], str(heads), *parts[i + 1 :]])
+        if re.fullmatch(r"\D*0", part) and heads > 1:
+            of_head = (".".join([*parts[:i], f"{part[:-1]}{h}", *parts[i + 1 :]]) for h in range(heads + 1))
+            *family, more = of_head
             if all(n in names for n in family) and more not in names:
                 return family
     return [name]

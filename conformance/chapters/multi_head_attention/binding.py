@@ -25,7 +25,7 @@ APPEARANCES = {
         names=(
             (
                 110,
-                r"att(entio)?n|att$|mha|head|msa$|mhsa|causal|(^|_)att?en[cz]|aufmerksam|vniman|dikkat|uwag|zhu_?yi|aandacht",
+                r"att(entio)?n|att$|mha|head|msa$|mhsa|causal|(^|_)att?en[cz]|aufmerksam|vniman|dikkat|uwag|zhu_?yi|aandacht|multi_?(cabe[cçz]|t[eê]te|k[oö]pf|test[ae])",
             ),
         ),
         unnamed=1,

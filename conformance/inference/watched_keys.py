@@ -1,0 +1,134 @@
+"""Weights that no function of a file makes: which keys it asks a dict for, and which shapes run."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.building import Construction, Meanings, space_for
+from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.source.source_text import code_reached
+
+NUMBERS = {"embed": 24, "heads": 4, "head_dim": 6, "hidden": 40, "layers": 2, "vocab": 30, "max_len": 26}
+RUNS = 300  # of the function, each with one more shape
+VECTORS = [("embed",), ("hidden",), ("vocab",)]
+MATRICES = [("embed", "embed"), ("hidden", "embed"), ("embed", "hidden"), ("vocab", "embed"), ("embed", "vocab")]
+TABLES = [("vocab", "embed"), ("max_len", "embed"), ("2", "embed")]
+# What the names of keys say of shapes: those are tried first.
+NAMED: Sequence[tuple[str, Sequence[tuple[str, ...]]]] = (
+    (r"norm|(^|[._])ln", VECTORS[:1]),
+    (r"(bias|beta|[._]b\d?)$", VECTORS),
+    (r"type|segment", TABLES[2:]),
+    (r"pos|wpe", TABLES[1:2]),
+    (r"emb|wte|tok|vocab", TABLES[:1]),
+    (r"intermediate|mlp|ffn?[._]|feed|fc|lin_?\d|w_?i|w\d|up", [("hidden", "embed"), ("embed", "hidden")]),
+)
+OPTIONAL = r"bias$|(^|[._])b\d?$"  # what is there where code asks whether it is
+
+
+@dataclass(eq=False)
+class Asked(dict[str, Tensor]):
+    """Stands in for a dict of weights, whatever is asked for: ``shapes`` by key, of which a number is any layer's."""
+
+    sizes: Mapping[str, int]
+    prefixes: Sequence[str]
+    shapes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __getitem__(self, key: str) -> Tensor:
+        name = of_any_layer(key)
+        if name not in self.shapes:
+            self.shapes[name] = shapes_for(name, self.sizes)[0]
+        return torch.ones([self.sizes[s] for s in self.shapes[name]], dtype=torch.float64) / 8
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if self.__contains__(key) else default
+
+    def __contains__(self, key: object) -> bool:
+        number = re.search(r"\d+", str(key))
+        layered = number is not None and int(number[0]) < self.sizes.get("layers", 1)
+        return layered or (number is None and bool(re.search(OPTIONAL, str(key))))
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (f"{prefix}{n}.weight" for prefix in self.prefixes for n in range(self.sizes.get("layers", 1)))
+
+    def keys(self) -> Any:
+        return list(self)
+
+
+def of_any_layer(key: str) -> str:
+    """Return a key with {n} in place of its first number that stands alone, which is that of a layer."""
+    return re.sub(r"(?<=[._/])\d+(?=[._/])|^\d+(?=[._/])", "{n}", key, count=1)
+
+
+def shapes_for(name: str, sizes: Mapping[str, int]) -> list[tuple[str, ...]]:
+    """Return the shapes that a weight may have, those first that its name speaks of."""
+    said = [shape for pattern, shapes in NAMED if re.search(pattern, name.lower()) for shape in shapes]
+    rest = [] if re.search(OPTIONAL, name) else [*MATRICES, *VECTORS, *TABLES]
+    return [shape for shape in dict.fromkeys([*said, *rest]) if all(s in sizes for s in shape)]
+
+
+def watched(place: Place, table: Meanings, takes: str, words: str) -> Iterator[Construction]:
+    """Yield a dict of weights with all keys that a function asks for; ``words``: what else it is told."""
+    sizes = {m: n for m, n in NUMBERS.items() if table.get(m)} | {"2": 2}
+    named = {re.sub(r"^config\.", "", table[m][0]): n for m, n in NUMBERS.items() if m in sizes}
+    space = space_for(SimpleNamespace(**{name: n for name, n in named.items() if name.isidentifier()}), place.module)
+    prefixes = re.findall(r"[\"']((?:\w+\.)+)[\"']", code_reached(place.thing))
+    try:
+        told = attempt(lambda: eval(f"dict({words.lstrip(', ')})", space))
+    except Failed:
+        return
+    given = [p.name for p in parameters(place.thing) if p.default is p.empty and p.name not in {takes, *told}]
+    inputs = {name: _input(sizes) for name in given}
+    found = _found(Asked(sizes, prefixes), lambda held: place.thing(**{takes: held}, **told, **inputs))
+    if found:
+        layered = any("{n}" in name for name in found)
+        meant = {m for shape in found.values() for m in shape if m in sizes} | ({"layers"} if layered else set())
+        yield Construction(_text(found, table), (), frozenset(meant - {"2"}))
+
+
+def _input(sizes: Mapping[str, int]) -> Tensor:
+    if "vocab" in sizes:
+        return torch.arange(10).reshape(2, 5) + sizes["vocab"] - 10
+    return torch.linspace(-1, 1, 10 * sizes["embed"], dtype=torch.float64).reshape(2, 5, -1)
+
+
+def _found(asked: Asked, call: Any) -> dict[str, tuple[str, ...]]:
+    """Return shapes with which a call runs: where it fails, the weight that it asked for last has another."""
+    for _ in range(RUNS):
+        try:
+            attempt(lambda: call(asked))
+            return asked.shapes
+        except Failed:
+            if not _next(asked):
+                return {}
+    return {}
+
+
+def _next(asked: Asked) -> bool:
+    """Give the last weight its next shape; where it had all of them, the one before; return whether there is one."""
+    while asked.shapes:
+        name, shape = asked.shapes.popitem()
+        every = shapes_for(name, asked.sizes)
+        if shape != every[-1]:
+            asked.shapes[name] = every[every.index(shape) + 1]
+            return True
+    return False
+
+
+def _text(shapes: Mapping[str, tuple[str, ...]], table: Meanings) -> str:
+    """Return the text of the dict, where each layer has what one has."""
+
+    def zeros(shape: tuple[str, ...]) -> str:
+        return f"torch.zeros({', '.join(table[s][0] if s in table else s for s in shape)})"
+
+    alone = [f'"{name}": {zeros(shape)}' for name, shape in shapes.items() if "{n}" not in name]
+    of_layers = ", ".join(f'f"{name}": {zeros(shape)}' for name, shape in shapes.items() if "{n}" in name)
+    layers = table["layers"][0] if "layers" in table else "1"
+    each = [f"**{{name: x for n in range({layers}) for name, x in {{{of_layers}}}.items()}}"] if of_layers else []
+    return f"{{{', '.join([*alone, *each])}}}"

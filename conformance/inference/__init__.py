@@ -20,7 +20,15 @@ from attnconf.conformance.diagnosis.locate import locate
 from attnconf.conformance.engine.request import INFERRED, Binding, Implementation, Unjudgeable, of_component
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import CALLS, GUESSED
-from attnconf.conformance.inference.candidates import Candidate, candidates, described, may_be, says_nothing, unnamed
+from attnconf.conformance.inference.candidates import (
+    Candidate,
+    builders,
+    candidates,
+    described,
+    may_be,
+    says_nothing,
+    unnamed,
+)
 from attnconf.conformance.inference.construction import part_of
 from attnconf.conformance.inference.lending import lent
 from attnconf.conformance.inference.probing import Failed, search
@@ -112,6 +120,13 @@ def bindings(
             bound.append(outcome)
         else:
             refused.append((candidate, outcome.reason))
+    if chosen is None and component is None:
+        for candidate in builders(source.module, [c for c, _ in refused if not c.weak]):
+            outcome = bind(candidate, source, prescribed or {})
+            if isinstance(outcome, Bound):
+                bound.append(outcome)
+                found.append(candidate)
+                refused = [(c, reason) for c, reason in refused if not issubclass(candidate.thing, _class_of(c))]
     bound = [b for b in bound if not is_helper_of_refused(b, refused)]
     if not bound and component is None:  # names say nothing: only what is certified is believed
         for candidate in unnamed(source.module, chosen, [c.name for c in found]):
@@ -135,6 +150,10 @@ def bindings(
     if chosen is None:
         bound = with_parts(with_neighbours(with_users(bound, refused), left), found)
     return bound, left
+
+
+def _class_of(candidate: Candidate) -> type:
+    return candidate.thing if isinstance(candidate.thing, type) else type(candidate.thing)
 
 
 def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) -> Bound | Refusal:

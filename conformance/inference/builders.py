@@ -59,9 +59,9 @@ def as_built(name: str, thing: Any, module: ModuleType) -> Any:
 
 def _takes_sizes(thing: FunctionType) -> bool:
     """Return whether all that a function requires may be sizes or a configuration, and its name says nothing else."""
-    named = [p for p in parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    required = [p.name for p in named if p.default is p.empty]
-    sizes = bool(named) and all(meanings(name, SIZES) for name in required)
+    taken = [p for p in parameters(thing) if p.kind is not p.VAR_POSITIONAL]
+    required = [p.name for p in taken if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
+    sizes = bool(taken) and all(meanings(name, SIZES) for name in required)
     return sizes and not re.match(DOES, snake(thing.__name__)) and not takes_weights(thing)
 
 

@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -74,6 +74,16 @@ def _has_classes(module: ModuleType) -> bool:
     """Return whether a file defines classes for others, which then are judged themselves, and not what builds them."""
     own = (name for name, v in vars(module).items() if isinstance(v, type) and v.__module__ == module.__name__)
     return not all(name.startswith("_") for name in own)
+
+
+def builders(module: ModuleType, refused: Collection[Candidate]) -> Iterator[Candidate]:
+    """Yield the functions of a file that build a class which cannot be built by itself, as that component."""
+    for name, thing in vars(module).items():
+        own = isinstance(thing, FunctionType) and thing.__module__ == module.__name__ and not name.startswith("_")
+        built = as_built(name, thing, module) if own and refused else thing
+        for c in refused:
+            if isinstance(built, type) and isinstance(c.thing, type) and issubclass(built, c.thing):
+                yield replace(c, name=name, thing=built, uses=frozenset(names_read(built)))
 
 
 def _undoes(name: str, thing: Any, module: ModuleType) -> bool:

@@ -16,7 +16,7 @@ APPEARANCES = {
     ),
     "encoder": Appearance(
         "layers",
-        names=((130, r"encoder|encode|codific|enkod|kodier|codeur|bian_?ma|bert|vit|stack|gpt"),),
+        names=((130, r"encoder|encode|codific|enkod|kodier|codeur|bian_?ma|bert|vi_?t(?![a-z])|stack|gpt"),),
         sizes={
             "layers": ("config.num_layers",),
             "image": ("32",),

@@ -25,6 +25,7 @@ _ONE = (
     r"|\bone (by|after) |\bat a time\b|\bper (step|call)\b|[(\[] ?\w+, ?1(, ?\w+)? ?[)\]]|"
     r"\b(un|une|ein|einen|um|uma|uno|una) (nuevo |neues |nouveau |novo |nuovo )?(token|jeton|posi\w+)\b"
 )
+_ONE_OR_SEVERAL = r"\b(one|1|single)\b[^.]{0,20}\bor (in |as )?(an? |any )?(chunks?|blocks?|several|more|many)\b"
 _FED = r"\w\[:, ?-1:\]|\w\[-1:\]"  # code that hands on the last token alone
 ONE_ALONE = "takes one new token at a time, and is asked for that alone"
 NOT_SAID = "continues a sequence by one token: several at once are something else, and nothing says that they may come"
@@ -44,11 +45,13 @@ def as_promised(place: Place, told: str) -> str:
 
 
 def _promises_several(place: Place) -> bool:
-    """Return whether the words on a class or function and its call say that several tokens may come, and not one."""
+    """Return whether the words on a class or function and its call say that several tokens may come, not one alone."""
     described = (place.thing, call_of(place.thing))
     told = re.sub(r"\s+", " ", " ".join(inspect.getdoc(one) or "" for one in described))
-    said = [re.search(words, told, re.IGNORECASE) is not None for words in (_SEVERAL, _ONE)]
-    return said == [True, False] and not _takes_masks(place)
+    both, several, one = (
+        re.search(words, told, re.IGNORECASE) is not None for words in (_ONE_OR_SEVERAL, _SEVERAL, _ONE)
+    )
+    return (both or (several and not one)) and not _takes_masks(place)
 
 
 def _takes_masks(place: Place) -> bool:

@@ -29,6 +29,7 @@ NAMES = [
     )
 ]
 MAKES = r"(^|_)(init|params|parameters|weights)($|_)"  # in the name of a function that makes parameters
+USES = r"^(loss|nll|perplexity|generate|sample|train|greedy|beam)(_\w*)?$|_loss$"  # of one that uses a model
 NORM = r"rms|layer_?norm|^ln$|^norm"
 ROOT_MEAN_SQUARE = r"root[ -]mean[ -]squared?\b|\brms|no subtraction of (the )?mean|without (a |the )?mean"
 UNDOING = (  # no "capa_de_atencion"
@@ -165,7 +166,7 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
     if isinstance(thing, type) and not _does_something(thing) and own_method(thing):  # a table that rotates
         yield from positional(name, thing)
         return
-    if not _does_something(thing) or (isinstance(thing, FunctionType) and re.search(MAKES, plain)):
+    if not _does_something(thing) or (isinstance(thing, FunctionType) and re.search(f"{MAKES}|{USES}", plain)):
         return
     by_name = [component for component, pattern in NAMES if re.search(pattern, plain)]
     by_call = list(_by_call(thing))

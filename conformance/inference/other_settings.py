@@ -39,6 +39,10 @@ WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "gelu": ("gelu", "gelu-tanh"),
         "quick_?gelu": ("quick-gelu",),
         "silu|swish": ("silu",),
+        "(swi|si)glu": ("silu",),  # of gated networks
+        "geglu": ("gelu", "gelu-tanh"),
+        "reglu": ("relu",),
+        "glu": ("sigmoid",),
     },
 }
 # Names of flags that say how something is computed, and not what; lower precision may be a part of it.

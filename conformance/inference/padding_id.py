@@ -49,8 +49,19 @@ ASKED = r"(=|return) *\(* *(\w+ *[!=]= *0\b(?!\.)|\w+\.(eq|ne)\(0\))"  # hidden 
 _ONE = r"(?:[^,()]|\([^()]*\))+"  # an argument
 TABLE = rf"\bEmbedding\(\s*(?:{_ONE},\s*{_ONE},\s*0\s*[,)]|(?:{_ONE},\s*)*padding_idx\s*=\s*0\b)"
 
+SEVERAL = r"^[ \t]*((?:\w+ *, *)+\w+) *= *\(?((?:\d+ *, *)+\d+|range\(\d+\))"  # PAD, BOS, EOS = 0, 1, 2
 # The name that ids are compared with.
 COMPARED = r"[!=]=\s*(?:[a-z_]\w*\.)*([a-z_]\w*)\b|\.(?:eq|ne)\(\s*(?:[a-z_]\w*\.)*([a-z_]\w*)\s*\)"
+
+
+def _first_of_several(text: str) -> set[str]:
+    """Return the names that are 0 where several get their values in one line: ``PAD, BOS, EOS = 0, 1, 2``."""
+    return {
+        name
+        for names, values in re.findall(SEVERAL, text, re.MULTILINE)
+        for name, value in zip(re.split(r"\s*,\s*", names), re.split(r"\s*,\s*", values), strict=False)
+        if value == "0" or value.startswith("range(")
+    }
 
 
 def says_zero_is_padding(place: Place) -> bool:
@@ -59,7 +70,8 @@ def says_zero_is_padding(place: Place) -> bool:
     if text is None:
         return False
     compared = _compares_with_zero(text.text) or re.search(ASKED, source_text.code_reached(place.thing))
-    return bool(compared) or any(re.search(pattern, text.text, re.IGNORECASE) for pattern in SAYS)
+    named = any(re.search(FILLER, name, re.IGNORECASE) for name in _first_of_several(text.text))
+    return bool(compared) or named or any(re.search(pattern, text.text, re.IGNORECASE) for pattern in SAYS)
 
 
 def tells_table_zero(place: Place) -> bool:
@@ -71,7 +83,9 @@ def tells_table_zero(place: Place) -> bool:
 def _compares_with_zero(text: str) -> bool:
     """Return whether something is compared with what is 0 where it has its value, whatever it is called."""
     names = {one or other for one, other in re.findall(COMPARED, text)}
-    return any(re.search(rf"\b{name}(\s*:\s*[\w\[\]., |]+)?\s*=\s*0\b", text) for name in names)
+    return bool(names & _first_of_several(text)) or any(
+        re.search(rf"\b{name}(\s*:\s*[\w\[\]., |]+)?\s*=\s*0\b", text) for name in names
+    )
 
 
 def beside_padding(place: Place, text: T, asked: Request) -> T:

@@ -1,5 +1,6 @@
 """A user's definitions, and objects and modules of theirs made ready: built, woken, their parts replaced."""
 
+import contextlib
 import re
 from collections.abc import Callable, Iterator
 from functools import reduce
@@ -21,6 +22,19 @@ def definitions(path: str) -> ModuleType:
     return read(Path(path)).module
 
 
+SEEDS = [0]  # the last one is of the random numbers with which modules are built
+
+
+@contextlib.contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Build modules with other random numbers: what they keep of their own differs then."""
+    SEEDS.append(seed)
+    try:
+        yield
+    finally:
+        SEEDS.pop()
+
+
 def settle(module: Any, config: Any, weights: Any = None) -> Any:
     """Return a module in the mode, dtype and device of a configuration and its weights.
 
@@ -29,7 +43,9 @@ def settle(module: Any, config: Any, weights: Any = None) -> Any:
     """
     if not isinstance(module, nn.Module):
         state = torch.get_rng_state()
-        torch.default_generator.manual_seed(0)  # torch.manual_seed formats the stack, for devices that are not there
+        torch.default_generator.manual_seed(
+            SEEDS[-1]
+        )  # torch.manual_seed formats the stack
         try:
             module = _made(module)
         finally:

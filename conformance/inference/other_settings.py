@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
+from attnconf.adapters.generated.modules import seeded
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.engine.translate import in_conventions, others_than
@@ -78,12 +79,22 @@ def _settings(bound: Bound, names: str, asked: Request) -> Iterator[tuple[str, b
     """Yield the flags of these names with their other value, and the reply with it."""
     place = bound.place
     for name, value, body in turned(bound, names):
-        draft = replace(bound.draft, body=body)
-        yield name, value, reply(draft.implementation(place.module), asked)
+        yield name, value, _determined(bound, body, asked)
     for p in parameters(place.thing):
         if isinstance(p.default, bool) and re.fullmatch(names, snake(p.name)) and f"{p.name}=" not in bound.draft.body:
             with spied(place, **{p.name: not p.default}):
-                yield p.name, not p.default, reply(bound.draft.implementation(place.module), asked)
+                yield p.name, not p.default, _determined(bound, bound.draft.body, asked)
+
+
+def _determined(bound: Bound, body: str, asked: Request) -> Reply | Failure:
+    """Return the reply of another text, which has to be determined by what is given: its parameters may be others."""
+    implementation = replace(bound.draft, body=body).implementation(bound.place.module)
+    given = reply(implementation, asked)
+    with seeded(1):
+        again = reply(implementation, asked)
+    if isinstance(given, Reply) and isinstance(again, Reply) and not same(given, again):
+        return Failure("property", "it has parameters that nothing is given for")
+    return given
 
 
 def _words(bound: Bound, asked: Request) -> Iterator[tuple[str, str, Reply | Failure, list[Reply | Failure]]]:
@@ -97,8 +108,7 @@ def _words(bound: Bound, asked: Request) -> Iterator[tuple[str, str, Reply | Fai
             others = [(w, choices) for w in quoted if w != word for pattern, choices in WORDS[convention].items()
                       if re.fullmatch(pattern, w.lower().replace("-", "_"))]  # fmt: skip
             for other, choices in others:
-                draft = replace(bound.draft, body=body_with(other))
-                given = reply(draft.implementation(bound.place.module), asked)
+                given = _determined(bound, body_with(other), asked)
                 yield name, other, given, [*_chosen(bound, asked, convention, choices)]
 
 

@@ -49,6 +49,15 @@ def one_for_all_samples(seen: Tensor) -> Tensor:
     return seen[0]
 
 
+def last_rows(seen: Tensor) -> Tensor:
+    """Return a mask (L, S) as the last rows of one (S, S), whose first rows hide nothing."""
+    rows, keys = seen.shape
+    if rows > keys:
+        raise NotImplementedError("a mask of more queries than keys")
+    first = seen.new_ones if seen.dtype == torch.bool else seen.new_zeros
+    return torch.cat([first(keys - rows, keys), seen])
+
+
 def one_for_all_queries(seen: Tensor) -> Tensor:
     """Return a mask (B, L, S) as one of keys, (B, S), where it is the same for all queries."""
     if not bool((seen == seen[:, :1]).all()):

@@ -43,9 +43,7 @@ def settle(module: Any, config: Any, weights: Any = None) -> Any:
     """
     if not isinstance(module, nn.Module):
         state = torch.get_rng_state()
-        torch.default_generator.manual_seed(
-            SEEDS[-1]
-        )  # torch.manual_seed formats the stack
+        torch.default_generator.manual_seed(SEEDS[-1])  # torch.manual_seed formats the stack
         try:
             module = _made(module)
         finally:

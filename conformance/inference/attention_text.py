@@ -25,7 +25,7 @@ class MaskForm:
 
     @property
     def for_all_samples(self) -> bool:
-        return "(L, S)" in self.told and "B" not in self.told
+        return ("(L, S)" in self.told or "(S, S)" in self.told) and "B" not in self.told
 
     @property
     def kind(self) -> str:

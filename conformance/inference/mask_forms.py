@@ -10,6 +10,7 @@ ONE = "one_for_all_heads(seen)"
 KEYS = f"one_for_all_queries({ONE})"
 ADDED = "additive(seen, attn_bias, query)"
 LIKE = "next(iter(weights.values()))"  # in a layer: what tells the dtype
+SQUARE = "(S, S)"  # of which the code takes the rows of the last queries, those behind a cache
 # (in words, expression of seen, whether it says something of keys alone), the widest first
 SHAPES = (
     ("(B, 1, L, S)", f"{ONE}[:, None]", False),
@@ -20,6 +21,7 @@ SHAPES = (
     ("(B, 1, 1, S)", f"{KEYS}[:, None, None]", True),
     ("(B, 1, S)", f"{KEYS}[:, None]", True),
     ("lengths (B,)", f"lengths({KEYS})", True),
+    (SQUARE, f"last_rows(one_for_all_samples({ONE}))", False),
     ("(B·H, S)", "one_for_all_queries(for_each_head(seen, {heads}))", True),
     ("lengths (B·H,)", "lengths(one_for_all_queries(for_each_head(seen, {heads})))", True),
 )

@@ -12,7 +12,7 @@ from typing import Any
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.claims import said_in
-from attnconf.conformance.inference.mask_forms import mask_forms
+from attnconf.conformance.inference.mask_forms import SQUARE, mask_forms
 from attnconf.conformance.inference.masking import Search, Trial, of_each_head
 from attnconf.conformance.inference.returned import Requests
 from attnconf.conformance.inference.trial import FAILED
@@ -39,7 +39,7 @@ def _others(search: Search, text: AttentionText, name: str, form: MaskForm) -> I
     for other in mask_forms(text):
         shape = other.told.removesuffix(f" {_kind(form)}")
         narrower = other.keys_only or not form.keys_only
-        if shape == other.told or shape in form.told or not narrower or "·" in shape:
+        if shape == other.told or shape in form.told or not narrower or "·" in shape or shape == SQUARE:
             continue
         yield shape, search.tried(text, name, other, search.certificate(text, other))
     if "(B, 1, L, S)" in form.told and "heads" in text.made.given and _says_heads(search.place):

@@ -210,7 +210,7 @@ def _with_argument(
             if both.right:
                 return text.but(masks={**text.masks, name: form}), "right"
             alone.append(replace(trial, form=form, exclusive=refuses(both.given[-1])))
-        elif trial.distance < FAILED and not any(_twins(trial, t) for t in ran):
+        elif trial.distance < FAILED and "·" not in form.told and not any(_twins(trial, t) for t in ran):
             ran.append(trial)
     if not (alone or wanted) and (form_of_numbers := wrongly_added(search, text, name, mask_forms(text))):
         return text.but(masks={**text.masks, name: form_of_numbers}), "mistake"

@@ -23,7 +23,6 @@ from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import CACHE, call_of, parameters
 from attnconf.conformance.inference.configurations import own_dataclass
 from attnconf.conformance.inference.defaults import broken_defaults, idle_axes, idle_dropout
-from attnconf.conformance.inference.float_masks import not_added
 from attnconf.conformance.inference.growing_tables import of_growth
 from attnconf.conformance.inference.idle_arguments import HINT, counts, documented
 from attnconf.conformance.inference.kept_state import keys_and_values
@@ -31,6 +30,7 @@ from attnconf.conformance.inference.kept_values import of_masks, of_old_weights
 from attnconf.conformance.inference.losses import of_loss
 from attnconf.conformance.inference.mask_claims import claimed
 from attnconf.conformance.inference.mask_switches import UNTIL
+from attnconf.conformance.inference.masks_in_numbers import in_numbers
 from attnconf.conformance.inference.option_trials import AS_ZEROS, DOES, TRIALS
 from attnconf.conformance.inference.other_settings import broken as settings
 from attnconf.conformance.inference.said_of_caches import NOT_SAID, ONE_ALONE
@@ -126,7 +126,7 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     told_of = said | {one.name for one in found}
     untried = tuple(name for name in (*_not_tried(bound), *_not_handed(bound, left, dead)) if name not in told_of)
     broken = (*(one.words for one in found if one.broken), *exchanged(seen.returned, base))
-    broken += (*of_old_weights(bound, asked), *of_masks(bound, asked), *not_added(bound, asked))
+    broken += (*of_old_weights(bound, asked), *of_masks(bound, asked), *in_numbers(bound, asked))
     broken += (*of_growth(bound, asked), *of_steps(bound, asked), *of_loss(bound, asked))
     told += [f"option       {one.words}" for one in found]
     told += [f"not tried    {', '.join(untried)}"] if untried else []

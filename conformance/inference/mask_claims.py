@@ -49,6 +49,11 @@ def _said(thing: Any, name: str) -> set[str]:
     return own or {vote for f in _handed_to(thing, name) for words in beside(f, name) for vote in votes(words)}
 
 
+def words_on(thing: Any, name: str) -> str:
+    """Return what is said of an argument, also in the functions of the file that it is handed to as it came."""
+    return " ".join(words for f in (thing, *_handed_to(thing, name)) for words in beside(f, name))
+
+
 def _said_where_made(thing: Any, name: str) -> set[str]:
     """Return what is said in a function of the file that words beside an argument name as what makes it."""
     there = vars(inspect.getmodule(thing) or object)
@@ -87,7 +92,7 @@ def beside(thing: Any, name: str) -> list[str]:
     It may stand behind another argument in its line, too.
     """
     lines, found = _lines(thing), []
-    named = rf"`*{re.escape(name)}`*(\s{{2,}}(?=[^\s:=-])|\s*(\([^)]*\)\s*)?([:=-]|(is|are)\b))"  # or in columns
+    named = rf"`*{re.escape(name)}`*(\s{{2,}}(?=[^\s:=-])|\s*([(\[][^()\[\]]*[)\]]\s*)?([:=-]|(is|are)\b))"  # or in columns
     for i, line in enumerate(lines):
         told = re.match(rf'\s*(#|"""|[*-])?\s*{named}\s*(?P<words>.*)', line)
         code = re.match(rf"\s*{re.escape(name)}\s*(:[^#]*)?=?[^#]*#\s*(?P<words>.*)", line)

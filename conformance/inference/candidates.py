@@ -31,7 +31,7 @@ NAMES = [
 MAKES = r"(^|_)(init|params|parameters|weights)($|_)"  # in the name of a function that makes parameters
 USES = r"^(loss|nll|perplexity|generate|sample|train|greedy|beam)(_\w*)?$|_loss$"  # of one that uses a model
 NORM = r"rms|layer_?norm|^ln$|^norm"
-ROOT_MEAN_SQUARE = r"root[ -]mean[ -]squared?\b|\brms|no subtraction of (the )?mean|without (a |the )?mean"
+ROOT_MEAN_SQUARE = r"root[ -]mean[ -]squared?\b|(\b|_)rms|no (subtraction of (the )?)?mean|without (a |the )?mean"
 UNDOING = (  # no "capa_de_atencion"
     r"(^|_)(inv(erse)?|adjoint|undo(es)?|undone|backwards?|(un|de)rot[^_]*|unrope|unapply)($|_)"
 )

@@ -50,7 +50,7 @@ CASES = {
 
 SELF_ONLY = dict.fromkeys(("cross", "causal cross"), "cross-attention")
 ONE_WIDTH = dict.fromkeys(("widths", "narrow", "causal, narrow"), "different widths")
-BOUND = {"keras_layers": 1e-5}  # computes parts in float32, and the others within 1e-9
+BOUND = {"keras_layers": 1e-5, "mlx_layers:half": 1e-6}  # compute parts in float32, and the others within 1e-9
 UNSUPPORTED = {
     "torch_nn": {
         "narrow": "output of another width", "causal, narrow": "widths do not add up", "causal cross": "L ≠ S",
@@ -69,6 +69,15 @@ UNSUPPORTED = {
     },
     "flax_layers": {**dict.fromkeys(("bias", "all"), "an additive bias"), "causal cross": "L ≠ S"},
     "keras_layers": dict.fromkeys(("bias", "all"), "an additive bias"),
+    "haiku_layers": {
+        **dict.fromkeys(("bias", "all"), "an additive bias"), "causal cross": "L ≠ S",
+        "returned weights": "returned weights",
+    },
+    "mlx_layers:half": {"returned weights": "returned weights"},
+    "curated_layers:self": {
+        **SELF_ONLY, **ONE_WIDTH, **dict.fromkeys(("bias", "all"), "an additive bias"),
+        "returned weights": "returned weights",
+    },
     "causal_narrowing": {
         **dict.fromkeys([case for case in CASES if not case.startswith("causal")], "attention that is not causal"),
         "causal, masks": "masks other than its own", "causal cross": "cross-attention",

@@ -2,7 +2,7 @@
 
 import math
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -46,12 +46,12 @@ def weights(of: Subject) -> dict[str, Tensor]:
     return {f"head {h}{kind}": map_ for kind, out in maps.items() for h, map_ in enumerate(out[0])}
 
 
-def in_shades(names: Sequence[str], maps: Mapping[str, Tensor], down: str, across: str) -> list[str]:
+def in_shades(names: Sequence[str], maps: Sequence[tuple[str, Tensor]], down: str, across: str) -> list[str]:
     """Return lines for a terminal: of each kind of maps (N, rows, columns) the one that differs most, side by side.
 
     The last of ``maps`` are the differences, the one before them the reference's.
     """
-    *_, want, off = maps.values()
+    (_, want), (_, off) = maps[-2:]
     most = float(want.nan_to_num().max())
     of_kind: dict[str, list[int]] = {}
     for i, name in enumerate(names):
@@ -59,16 +59,16 @@ def in_shades(names: Sequence[str], maps: Mapping[str, Tensor], down: str, acros
     lines = [f"a full block is {most:.3g}; down: {down}, across: {across}"]
     for alike in of_kind.values():
         i = max(alike, key=lambda i: float(off[i].abs().nan_to_num(math.inf).max()))
-        lines += ["", *side_by_side(names[i], {says: map_[i] for says, map_ in maps.items()}, most)]
+        lines += ["", *side_by_side(names[i], [(says, map_[i]) for says, map_ in maps], most)]
     return [*lines, ""]
 
 
-def side_by_side(title: str, maps: Mapping[str, Tensor], most: float) -> list[str]:
+def side_by_side(title: str, maps: Sequence[tuple[str, Tensor]], most: float) -> list[str]:
     """Return a line with what the maps are, and below it one for each of their rows: maps (rows, columns)."""
-    columns = next(iter(maps.values())).shape[1]
+    columns = maps[0][1].shape[1]
     cell = 2 if len(maps) * (2 * columns + 1) < shutil.get_terminal_size((100, 24)).columns else 1
     width = cell * columns
-    blocks = [[says[:width].ljust(width), *_rows(map_, most, cell)] for says, map_ in maps.items()]
+    blocks = [[says[:width].ljust(width), *_rows(map_, most, cell)] for says, map_ in maps]
     return [title, *("│".join(["", *line, ""]) for line in zip(*blocks, strict=True))]
 
 

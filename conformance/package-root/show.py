@@ -269,7 +269,7 @@ def show(encoding: str, name: str, path: Path) -> str:
     line = f"{path}: {implementation.name} {encoding}, max|difference| from the reference {picture.largest:.3g}"
     if encoding not in attention_maps.THROUGH:
         return line
-    maps = {implementation.name: picture.got, "reference": picture.want, "|difference|": picture.difference}
+    maps = [(implementation.name, picture.got), ("reference", picture.want), ("|difference|", picture.difference)]
     return "\n".join([*attention_maps.in_shades(picture.names, maps, picture.shown.down, picture.shown.across), line])
 
 

@@ -20,15 +20,16 @@ from onnx import TensorProto
 from onnx.reference import ReferenceEvaluator
 
 
-def causal(query, key, value, mask):
+def causal(query: np.ndarray, key: np.ndarray, value: np.ndarray, mask: np.ndarray) -> list[float]:
     node = helper.make_node("Attention", ["q", "k", "v", "mask"], ["out"], is_causal=1)
     given = {"q": query, "k": key, "v": value, "mask": mask}
     kinds = {np.dtype("float32"): TensorProto.FLOAT, np.dtype("bool"): TensorProto.BOOL}
     inputs = [helper.make_tensor_value_info(name, kinds[x.dtype], x.shape) for name, x in given.items()]
-    out = helper.make_tensor_value_info("out", TensorProto.FLOAT, None)
-    graph = helper.make_graph([node], "causal", inputs, [out])
+    output = helper.make_tensor_value_info("out", TensorProto.FLOAT, None)
+    graph = helper.make_graph([node], "causal", inputs, [output])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)])
-    return ReferenceEvaluator(model).run(None, given)[0].ravel().tolist()
+    out: list[float] = ReferenceEvaluator(model).run(None, given)[0].ravel().tolist()
+    return out
 
 
 zeros = np.zeros((1, 1, 3, 1), dtype=np.float32)  # all scores are 0: a query gets the mean of what it sees

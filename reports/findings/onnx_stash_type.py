@@ -10,7 +10,7 @@ This is: a bug: the operator's own text says otherwise; RMSNormalization is the 
 
 Prints:
 
-    the variance of the output is 4.0, where 1 is meant
+    the variance of the output is 16.0, where 1 is meant
 """
 
 import ml_dtypes

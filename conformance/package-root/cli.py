@@ -22,7 +22,10 @@ from attnconf.spec import registry
 from attnconf.spec.nearest import hint
 
 KINDS = ("implementations", "chapters", "requirements", "mutants", "profiles")  # of things to list
-SHOWN = ("sinusoidal", "sinusoidal_2d", "learned", "rotary", "alibi", "relative_bias", "fourier", "random_fourier")
+SHOWN = (
+    "attention", "multi_head_attention", "sinusoidal", "sinusoidal_2d", "learned", "rotary", "alibi", "relative_bias",
+    "fourier", "random_fourier",
+)  # fmt: skip
 
 DESCRIPTION = "Judge implementations of attention, requirement by requirement."
 EVERYDAY = """\
@@ -140,7 +143,11 @@ def parser() -> Parser:
     report_verb.add_diff_options(
         verbs.add_parser("diff", help="what changed between two results files", epilog=EXIT_CODES, allow_abbrev=False)
     )
-    _add_show(verbs.add_parser("show", help="a picture of an encoding beside the reference's", allow_abbrev=False))
+    _add_show(
+        verbs.add_parser(
+            "show", help="a picture of an encoding, or of weights, beside the reference's", allow_abbrev=False
+        )
+    )
     _add_demo(verbs.add_parser("demo", help="a picture learned with an implementation", allow_abbrev=False))
     return top
 
@@ -223,7 +230,9 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 
 def _add_show(verb: argparse.ArgumentParser) -> None:
-    verb.description = "Draw an encoding, the reference's in the same layout, and their difference."
+    verb.description = (
+        "Draw an encoding, or the weights of attention, the reference's in the same layout, and their difference."
+    )
     verb.add_argument("encoding", choices=SHOWN, help="one of " + ", ".join(SHOWN), metavar="encoding")
     verb.add_argument("--impl", required=True, metavar="NAME", help="as for `attnconf run`")
     verb.add_argument("-o", "--output", type=Path, metavar="FILE.png", help="default: ENCODING.png in this folder")

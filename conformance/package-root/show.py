@@ -1,4 +1,4 @@
-"""``attnconf show``: pictures of an implementation's encoding, of the reference's, and of their difference.
+"""``attnconf show``: pictures of an implementation's encoding or weights, of the reference's, and of their difference.
 
 Both answer the same request. The reference is first translated into the declared conventions, so that these make no
 difference.
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from attnconf import attention_maps
 from attnconf.adapters.contract import (
     AlibiConfig,
     FourierConfig,
@@ -35,6 +36,7 @@ from attnconf.reports import record
 if TYPE_CHECKING:  # imported when something is drawn
     from matplotlib.axes import Axes
 
+Maps = dict[str, Tensor]  # by name, each (rows, columns)
 FLOAT = torch.float64
 BASE = 10000.0
 COORDINATE = torch.linspace(-1, 1, 256, dtype=FLOAT)[:, None]
@@ -44,7 +46,7 @@ COORDINATE = torch.linspace(-1, 1, 256, dtype=FLOAT)[:, None]
 class Shown:
     """How to request an encoding, and the labels of its maps."""
 
-    ask: Callable[[Subject], Tensor]  # subject -> maps (N, rows, columns), NaN for no number
+    ask: Callable[[Subject], Tensor | Maps]  # subject -> maps (N, rows, columns), NaN for no number; or by their names
     title: str
     down: str  # what the rows are
     across: str
@@ -61,6 +63,7 @@ class Picture:
     shown: Shown
     got: Tensor
     want: Tensor
+    names: tuple[str, ...] = ("",)
 
     @property
     def difference(self) -> Tensor:
@@ -142,6 +145,10 @@ OF_HEADS = ("query (tokens)", "key (tokens)")
 POSITIONS = ("position (tokens)", "feature")
 COORDINATES = ("feature", "coordinate x")
 ENCODINGS: Mapping[str, Shown] = {
+    **dict.fromkeys(
+        attention_maps.THROUGH,
+        Shown(attention_maps.weights, "the weight of each key, for random queries and keys", *OF_HEADS, abreast=2),
+    ),
     "sinusoidal": Shown(sinusoidal, "added to each position", *POSITIONS),
     "sinusoidal_2d": Shown(
         sinusoidal_2d, "a grid of 14 rows and 18 columns, feature by feature", "row of the grid", "column of the grid",
@@ -166,8 +173,11 @@ def compare(encoding: str, implementation: Implementation) -> Picture:
     assert isinstance(reference, Implementation)
     laid_out = in_conventions(reference, implementation.declared(encoding))
     shown = ENCODINGS[encoding]
-    got, want = (shown.ask(Subject(of, encoding, "direct")) for of in (implementation, laid_out))
-    return Picture(shown, got, want)
+    lens = attention_maps.lens(encoding, implementation)
+    got, want = (shown.ask(Subject(of, encoding, lens)) for of in (implementation, laid_out))
+    if isinstance(got, Tensor) or isinstance(want, Tensor):
+        return Picture(shown, torch.as_tensor(got), torch.as_tensor(want), shown.names)
+    return Picture(shown, torch.stack([*got.values()]), torch.stack([want[name] for name in got]), tuple(got))
 
 
 # -- drawing
@@ -230,7 +240,7 @@ def paint(axes: "Axes", picture: Picture, maps: Tensor, title: str, colours: dic
     if len(maps) > 1:
         axes.set(xticks=[], yticks=[], xlabel=f"{picture.shown.across}, 0 … {columns - 1} in each map")
         gap = max(1, columns // 24)
-        for i, name in enumerate(picture.shown.names):
+        for i, name in enumerate(picture.names):
             down, across = divmod(i, picture.shown.abreast)
             x, y = across * (columns + gap), down * (rows + gap)
             axes.text(x, y, name, va="top", fontsize=7, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
@@ -238,7 +248,7 @@ def paint(axes: "Axes", picture: Picture, maps: Tensor, title: str, colours: dic
 
 
 def show(encoding: str, name: str, path: Path) -> str:
-    """Draw the encoding into a PNG file, and return a line with its distance from the reference.
+    """Draw the encoding into a PNG file, and return a line with its distance from the reference, below maps of weights.
 
     Raises ValueError, in words, if there is nothing to draw; OSError if the file cannot be written.
     """
@@ -256,7 +266,11 @@ def show(encoding: str, name: str, path: Path) -> str:
     except ImportError:
         raise ValueError("pictures need matplotlib: pip install 'attention-conformance[plots]'") from None
     record.write_bytes(path, png)
-    return f"{path}: {implementation.name} {encoding}, max|difference| from the reference {picture.largest:.3g}"
+    line = f"{path}: {implementation.name} {encoding}, max|difference| from the reference {picture.largest:.3g}"
+    if encoding not in attention_maps.THROUGH:
+        return line
+    maps = [(implementation.name, picture.got), ("reference", picture.want), ("|difference|", picture.difference)]
+    return "\n".join([*attention_maps.in_shades(picture.names, maps, picture.shown.down, picture.shown.across), line])
 
 
 def one(name: str, encoding: str) -> Implementation:

@@ -29,8 +29,9 @@ PROJECTS = {  # how the names of its adapters begin: the project
     "torch_": "PyTorch", "flex_": "PyTorch", "projected_torch": "PyTorch", "transformers_": "Transformers",
     "x_transformers": "x-transformers", "flax_": "Flax", "equinox_": "Equinox", "keras_": "Keras",
     "rotary_embedding_torch": "rotary-embedding-torch", "positional_encodings": "positional-encodings",
-    "tokenizers_": "tokenizers", "timm_": "timm", "torchtune_": "torchtune", "flash_attn": "flash-attn",
-    "reference": "the reference",
+    "jax_": "JAX", "haiku_": "Haiku", "mlx_": "MLX", "onnx_": "ONNX", "curated_": "curated-transformers",
+    "subword_nmt_": "subword-nmt", "tokenizers_": "tokenizers", "timm_": "timm", "torchtune_": "torchtune",
+    "flash_attn": "flash-attn", "reference": "the reference",
 }  # fmt: skip
 OURS = "modules in textbooks' manner"  # all other adapters
 WITHOUT_US = (

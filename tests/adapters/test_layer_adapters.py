@@ -16,6 +16,7 @@ from attnconf.conformance.chapters.decoder.stimuli import SHAPE
 from attnconf.conformance.chapters.shared import layers as blocks
 from attnconf.conformance.chapters.shared.placements import placements
 from attnconf.conformance.engine.request import Call
+from attnconf.conformance.engine.requirement import as_declared
 from attnconf.conformance.engine.subject import Subject
 
 torch.set_num_threads(1)
@@ -94,7 +95,9 @@ def layers(subject):
     single = subject.component.endswith("layer")
     orders = placements(subject) if subject.component in ("encoder_layer", "encoder") else blocks.orders(subject)
     found = {
-        f"{first}{'' if last is None else f' {last}'}": make(subject, CASE, first, *([] if last is None else [last]))
+        f"{first}{'' if last is None else f' {last}'}": make(
+            subject, as_declared(CASE, subject), first, *([] if last is None else [last])
+        )
         for first in orders
         for last in ([None] if single else blocks.endings(subject))
     }
@@ -150,7 +153,7 @@ def tokens(block, out):
 
 
 def results(run, block):
-    """Return the output, and the gradients to floating inputs and to weights, by name."""
+    """Return the output, and the gradients to floating inputs and to weights, by name, where there are any."""
 
     def leaves(tensors):
         return {n: x.clone().requires_grad_() if x.is_floating_point() else x for n, x in tensors.items()}
@@ -158,6 +161,8 @@ def results(run, block):
     block = replace(block, weights=leaves(block.weights), inputs=leaves(block.inputs))
     wrt = {name: x for name, x in {**block.weights, **block.inputs}.items() if x.is_floating_point()}
     out = tokens(block, run(block))
+    if not out.requires_grad:
+        return {"out": out}
     grads = torch.autograd.grad(
         (out * CASE.draw("slope", *out.shape)).sum(), list(wrt.values()), materialize_grads=True
     )
@@ -185,6 +190,7 @@ def test_as_the_reference(name, component):
             assert what != "plain", "what is declared is not supported"
             continue
         want = results(lambda block: wanted(subject, block), block)
+        assert (len(got) == 1) == (subject.implementation.profile == "inference-1")  # it is never trained
         got["out without gradients"] = tokens(block, without)
         want["out without gradients"] = want["out"]
         assert bool(apart(got, want)) == ((name, component, what) in DIFFERENT), (what, apart(got, want))

@@ -67,7 +67,7 @@ def test_sinusoidal(name, what):
     out = call(name, "sinusoidal", contract.SinusoidalConfig(12, dtype=torch.float64), {}, x, **given)
     if out is not None:
         at = (POSITIONS[what] if given else COUNT) + int(declared.get("sinusoidal-offset", 0))
-        sin, cos = sine_and_cosine(at.double(), 12, declared["sinusoidal-frequencies"])
+        sin, cos = sine_and_cosine(at.double(), 12, declared.get("sinusoidal-frequencies", "paper"))
         want = laid_out(sin, cos, declared["sinusoidal-layout"]).expand(2, 5, 12)
         check(name, "sinusoidal", what, out, want + (x if declared["sinusoidal-output"] == "add" else 0))
 
@@ -124,6 +124,8 @@ def test_rotary(name, what, width):
         pairing = shipped(name).declared("rotary")["rope-pairing"]
         want = torch.cat([turned(x[..., :width], at, pairing), x[..., width:]], dim=-1)
         check(name, "rotary", what, out, want)
+        if shipped(name).profile == "inference-1":
+            return
         slope = numbers(2, 3, 5, 8, seed=1)
         check(name, "rotary", what, *(torch.autograd.grad((y * slope).sum(), x)[0] for y in (out, want)))
 

@@ -8,10 +8,11 @@ import pytest
 import torch
 
 from attnconf import cli
+from attnconf.attention_maps import shade
 from attnconf.conformance.engine.mutant import Mutant, apply
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.run.implementations import load
-from attnconf.reference import alibi, fourier, learned, relative_bias, rotary, sinusoidal
+from attnconf.reference import alibi, attention, fourier, learned, relative_bias, rotary, sinusoidal
 from attnconf.show import ENCODINGS, compare, tiled
 
 ROUNDING = 2e-5  # tables in float32, angles up to 100 radians
@@ -85,7 +86,31 @@ def random_fourier_sines_first(config, weights):
     return forward
 
 
+def attention_by_a_mask(config, weights):
+    def forward(query, key, value, *, attn_mask=None):
+        if config.causal:
+            raise NotImplementedError("causality")
+        scores = query @ key.mT / math.sqrt(query.shape[-1])
+        return (scores if attn_mask is None else scores.masked_fill(~attn_mask, -math.inf)).softmax(-1) @ value
+
+    return forward
+
+
+def always_causal_heads(config, weights):
+    def forward(query, key, value):
+        q, k, v = (torch.nn.functional.linear(query, weights[f"{name}.weight"]) for name in "qkv")
+        q, k, v = (x.unflatten(-1, (config.num_heads, -1)).transpose(1, 2) for x in (q, k, v))
+        out = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return torch.nn.functional.linear(out.transpose(1, 2).flatten(2), weights["out.weight"])
+
+    return forward
+
+
 RIGHT = {
+    "attention": implementation("attention", attention_by_a_mask),
+    "multi_head_attention": implementation(
+        "multi_head_attention", always_causal_heads, inputs="self", causality="always"
+    ),
     "sinusoidal": implementation(
         "sinusoidal", sinusoidal_halves, sinusoidal_output="scaled-add", sinusoidal_layout="halves",
         sinusoidal_frequencies="endpoint",
@@ -110,7 +135,7 @@ def test_the_reference_does_not_differ_from_itself(encoding):
     picture = compare(encoding, load("reference")[0])
     assert picture.largest == 0.0
     assert picture.want.nan_to_num().unique().numel() > 30
-    assert len(picture.shown.names) == len(picture.got)
+    assert len(picture.names) == len(picture.got)
 
 
 @pytest.mark.parametrize("encoding", RIGHT)
@@ -119,7 +144,8 @@ def test_another_convention_is_no_difference(encoding):
 
 
 def test_a_convention_that_is_not_declared_is_a_difference():
-    for encoding in RIGHT.keys() - {"learned", "fourier", "alibi"}:  # whose shapes differ, and where none is declared
+    others = {"learned", "fourier", "alibi", "attention", "multi_head_attention"}
+    for encoding in RIGHT.keys() - others:  # whose shapes differ, and where none is declared
         undeclared = Implementation("homework", RIGHT[encoding].components)
         assert compare(encoding, undeclared).largest > 0.5, encoding
 
@@ -152,6 +178,8 @@ def sines_twice(x, frequencies):
 
 
 WRONG = {
+    "attention": (attention.score, lambda q, k, scale: q @ k.mT),
+    "multi_head_attention": (attention.score, lambda q, k, scale: q @ k.mT),
     "sinusoidal": (sinusoidal.frequencies, every_frequency_too_high),
     "sinusoidal_2d": (sinusoidal.halves, cosines_first),
     "learned": (learned.count, counted_backwards),
@@ -191,6 +219,52 @@ def test_maps_lie_side_by_side_with_gaps():
     assert whole.shape == (5, 7)
     assert whole.isnan().sum() == 5 + 7 - 1
     assert torch.equal(whole[3:, 4:], maps[3])
+
+
+def test_weights_are_those_of_the_softmax():
+    picture = compare("attention", load("reference")[0])
+    assert picture.names == ("head 0", "head 1", "head 0, causal", "head 1, causal")
+    torch.testing.assert_close(picture.got.sum(-1), torch.ones(4, 16, dtype=torch.float64))
+    assert (picture.got[2:].triu(1) == 0).all()
+    assert (picture.got[:2].triu(1).amax(dim=(1, 2)) > 0.3).all()
+
+
+def test_what_is_always_causal_has_no_other_map():
+    assert compare("multi_head_attention", RIGHT["multi_head_attention"]).names == ("head 0, causal", "head 1, causal")
+
+
+def test_what_takes_no_mask_is_shown_without():
+    def forward(query, key, value, *, attn_mask=None):
+        if attn_mask is not None:
+            raise NotImplementedError("masks")
+        return torch.nn.functional.scaled_dot_product_attention(query, key, value)
+
+    def build(config, weights):
+        if config.causal:
+            raise NotImplementedError("causality")
+        return forward
+
+    assert compare("attention", implementation("attention", build)).names == ("head 0", "head 1")
+
+
+@pytest.mark.parametrize(("columns", "wide"), [("120", 2), ("80", 1)])
+def test_weights_are_drawn_in_the_terminal_too(columns, wide, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", columns)
+    path = tmp_path / "seen.png"
+    assert cli.main(["show", "attention", "--impl", "reference", "-o", str(path)]) == 0
+    first, *lines, last = capsys.readouterr().out.splitlines()
+    assert first == "a full block is 1; down: query (tokens), across: key (tokens)"
+    assert last == f"{path}: reference attention, max|difference| from the reference 0"
+    at = lines.index("head 0, causal")
+    _, got, want, off, _ = lines[at + 2].split("│")
+    assert got == want == "█" * wide + "·" * 15 * wide
+    assert off == "·" * 16 * wide
+    assert max(map(len, lines)) <= int(columns)
+    png_size(path.read_bytes())
+
+
+def test_shades_tell_shares_and_what_is_no_number():
+    assert "".join(shade(x, 2.0) for x in (0.0, 0.1, 0.9, 1.1, -2.0, math.nan, math.inf)) == "·░▒▓█??"
 
 
 # -- the command line

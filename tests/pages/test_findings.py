@@ -25,10 +25,11 @@ for path in sys.argv[1:]:
     runpy.run_path(path, run_name="__main__")
 """
 KINDS = ("a bug", "a documented choice", "an ambiguity")
-MAY = {"torch", "numpy", "os"}  # beside the library itself
+MAY = {"torch", "numpy", "os", "io", "contextlib", "warnings"}  # beside the library itself
 LIBRARY = {  # of a project: what is imported
     "flax": {"flax", "jax"}, "equinox": {"equinox", "jax"}, "x-transformers": {"x_transformers"},
-    "positional-encodings": {"positional_encodings"},
+    "positional-encodings": {"positional_encodings"}, "curated-transformers": {"curated_transformers"},
+    "onnx": {"onnx", "ml_dtypes"}, "subword-nmt": {"subword_nmt"},
 }  # fmt: skip
 
 

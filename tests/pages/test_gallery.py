@@ -122,8 +122,53 @@ def of_x_transformers():
     return Attention(8, heads=2, dim_head=4)(X, attn_mask=ONE).detach()
 
 
+def of_jax():
+    import jax
+
+    x = jax.numpy.asarray(X.numpy())[:, :, None]  # (B, L, H, E)
+    return jax.nn.dot_product_attention(x, x, x, mask=ONE.numpy())[:, :, 0]
+
+
+def of_haiku():
+    import haiku
+    import jax
+
+    x, mask = jax.numpy.asarray(X.numpy()), ONE.numpy()[None, None]
+    made = haiku.transform(
+        lambda x: haiku.MultiHeadAttention(2, 4, w_init=haiku.initializers.Identity())(x, x, x, mask)
+    )
+    return made.apply(made.init(jax.random.key(0), x), None, x)
+
+
+def of_mlx():
+    import mlx.core as mx
+
+    mx.set_default_device(mx.cpu)
+    x = mx.array(X[None].numpy())
+    return mx.fast.scaled_dot_product_attention(x, x, x, scale=1.0, mask=mx.array(ONE.numpy()))[0]
+
+
+def of_onnx():
+    from attnconf.adapters import onnx_reference
+
+    return onnx_reference.run("Attention", (X[None], X[None], X[None], ONE))[0]
+
+
+def of_curated_transformers():
+    from curated_transformers.layers.attention import AttentionMask, ScaledDotProductAttention
+
+    scorer, x, mask = ScaledDotProductAttention(dropout_prob=0.0, linear_biases=None), X[None], ONE[None, None]
+    return scorer(query=x, key=x, value=x, attention_mask=AttentionMask(mask), use_causal_mask=False)[0]
+
+
+LIBRARIES = [
+    of_torch, of_sdpa, of_flax, of_equinox, of_keras, of_x_transformers, of_jax, of_haiku, of_mlx, of_onnx,
+    of_curated_transformers,
+]  # fmt: skip
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what the libraries import
-@pytest.mark.parametrize("attend", [of_torch, of_sdpa, of_flax, of_equinox, of_keras, of_x_transformers])
+@pytest.mark.parametrize("attend", LIBRARIES)
 def test_the_polarity_that_is_told_is_that_of_the_libraries(attend):
     """Where True keeps, every query gets the value of key 0, and all outputs are one."""
     out = torch.tensor(np.asarray(attend()))

@@ -129,6 +129,30 @@ EXPECTED = {
     ("tokenizers_library", "tokenizer"): (
         "conformant", set(), "without an unknown token characters are dropped"),
     ("tokenizers_library", "detokenizer"): ("conformant", set(), "ids out of range are dropped"),
+    ("jax_nn", "attention"): ("incomplete", set(), "no dropout"),
+    **right("haiku_layers", "right, in JAX", "layer_norm rms_norm feed_forward"),
+    ("haiku_layers", "multi_head_attention"): ("incomplete", set(), "no additive bias, no dropout"),
+    ("haiku_layers", "token_embedding"): ("conformant", set(), "JAX clamps indices"),
+    ("mlx_layers:half", "attention"): ("incomplete", set(), "no dropout"),
+    ("mlx_layers:half", "multi_head_attention"): ("incomplete", set(), "no dropout"),
+    **right("mlx_layers:half", "right, with frequencies in float32", "sinusoidal"),
+    **right("mlx_layers:half", "right, in float32 at least", "rotary alibi rms_norm layer_norm encoder_layer encoder"),
+    **right("mlx_layers:interleaved", "right, in float32 at least", "rotary sinusoidal"),
+    ("onnx_reference:half", "attention"): (
+        "nonconformant", {"MASK-AND-1", "ATT-SCALE-2"}, "a causal mask with the rows of the mask beside it; √scale"),
+    **right("onnx_reference:half", "written out from the operators' text", "rotary layer_norm rms_norm"),
+    ("onnx_reference:half", "token_embedding"): ("conformant", set(), "Gather counts from the end"),
+    **right("onnx_reference:interleaved", "written out from the operator's text", "rotary"),
+    **right("curated_layers:self", "right, for self-attention", "multi_head_attention"),
+    ("curated_layers:parts", "attention"): (
+        "nonconformant", {"MASK-CAUSAL-2"}, "with more queries than keys the causal mask is another"),
+    ("curated_layers:parts", "sinusoidal"): ("nonconformant", {"CALL-DTYPE-1"}, "the table is no buffer"),
+    ("curated_layers:parts", "rotary"): ("conformant", set(), CAST),
+    **right("curated_layers:parts", "right, in float32", "alibi alibi_attention rms_norm"),
+    **right("curated_layers:parts", "PyTorch's layers", "feed_forward encoder_layer"),
+    ("subword_nmt_library", "tokenizer"): ("conformant", set(), "its segment_tokens"),
+    ("subword_nmt_library", "bpe_trainer"): (
+        "nonconformant", {"TOK-TRAIN-5", "TOK-TRAIN-7"}, "words without a pair raise"),
     **right("timm_layers:vit", "PyTorch's norm and a pre-norm block", "layer_norm feed_forward encoder_layer"),
     **right("timm_layers:swiglu", "SwiGLU", "rms_norm feed_forward"),
 }  # fmt: skip

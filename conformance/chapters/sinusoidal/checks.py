@@ -12,6 +12,7 @@ from torch import Tensor
 from attnconf.conformance.chapters.sinusoidal import stimuli
 from attnconf.conformance.chapters.sinusoidal.stimuli import (
     DRIFT_SOURCE,
+    EXPONENTS_SOURCE,
     HALF_SOURCE,
     angles,
     ask,
@@ -19,6 +20,7 @@ from attnconf.conformance.chapters.sinusoidal.stimuli import (
     by_axis,
     cells,
     drift,
+    drift_of_exponents,
     edges,
     factor,
     frequencies,
@@ -328,7 +330,8 @@ def outputs_and_gradients_are_those_of_the_formula(subject: Subject, case: Case)
     added = factor(subject, case)
     reply = ask(subject, case, x, cotangent=cotangent if added else None, wrt=("x",) if added else ())
     for b in range(case.B):
-        yield from near(subject, case, reply.out[b] - added * x[b], drift(case.L), DRIFT_SOURCE)
+        got = reply.out[b] - added * x[b]
+        yield from near(subject, case, got, drift_of_exponents(case.L), EXPONENTS_SOURCE)
     if added:
         yield close(reply.grads["x"], added * cotangent, "gradient of x")
 

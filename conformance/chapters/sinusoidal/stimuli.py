@@ -143,6 +143,16 @@ def drift(last: int) -> float:
     return 1.2e-7 * last + 2.0**-23
 
 
+def drift_of_exponents(last: int) -> float:
+    """Return how far float32 may be off at the last position where ω = exp(e), whose exponent e was rounded.
+
+    e = (1 - t)·ln ω_first + t·ln ω_last is a difference of numbers up to ln 10000, each rounded by 2^-24 of itself, and
+    what e is off by, ω is off by in relation to itself. Code that does this is not wrong, only less exact.
+    """
+    return (1 + math.log(10_000)) * 2.0**-24 * last + 2.0**-23
+
+
+EXPONENTS_SOURCE = "float32, frequencies from rounded exponents: 6.1e-7·(last position) + 2^-23"
 DRIFT_SOURCE = "drift of float32: 1.2e-7·(last position) + 2^-23"
 HALF_SOURCE = "half precision: one unit in the last place, and the drift of float32"
 

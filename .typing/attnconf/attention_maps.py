@@ -1,0 +1,1 @@
+../../conformance/package-root/attention_maps.py

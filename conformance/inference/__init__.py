@@ -39,6 +39,7 @@ from attnconf.conformance.inference.used_by_others import (
     is_handed,
     is_helper_of_refused,
     is_part,
+    made_of_parts,
     with_neighbours,
     with_parts,
     with_users,
@@ -121,7 +122,8 @@ def bindings(
         else:
             refused.append((candidate, outcome.reason))
     if chosen is None and component is None:
-        for candidate in builders(source.module, [c for c, _ in refused if not c.weak]):
+        whole = [c for c, _ in refused if not c.weak] + [c for c in found if any(made_of_parts(c, b) for b in bound)]
+        for candidate in builders(source.module, whole, found):
             outcome = bind(candidate, source, prescribed or {})
             if isinstance(outcome, Bound):
                 bound.append(outcome)

@@ -77,14 +77,23 @@ def _has_classes(module: ModuleType) -> bool:
     return not all(name.startswith("_") for name in own)
 
 
-def builders(module: ModuleType, refused: Collection[Candidate]) -> Iterator[Candidate]:
-    """Yield the functions of a file that build a class which cannot be built by itself, as that component."""
-    for name, thing in vars(module).items():
-        own = isinstance(thing, FunctionType) and thing.__module__ == module.__name__ and not name.startswith("_")
-        built = as_built(name, thing, module) if own and refused else thing
-        for c in refused:
-            if isinstance(built, type) and isinstance(c.thing, type) and issubclass(built, c.thing):
-                yield replace(c, name=name, thing=built, uses=frozenset(names_read(built)))
+def builders(module: ModuleType, of: Collection[Candidate], found: Collection[Candidate]) -> Iterator[Candidate]:
+    """Yield the functions of a file that build a class which cannot be built by itself, of sizes, as that component.
+
+    Or a class whose name says nothing, as what its code may be.
+    """
+    known, names = [c.thing for c in found], {c.name for c in found}
+    for name, thing in list(vars(module).items()):
+        own = isinstance(thing, FunctionType) and thing.__module__ == module.__name__
+        if not own or name.startswith("_") or name in names:
+            continue
+        built = as_built(name, thing, module)
+        kind = built.__mro__[1] if isinstance(built, type) else object
+        uses = frozenset(names_read(built))
+        yield from (replace(c, name=name, thing=built, uses=uses) for c in of if kind is c.thing)
+        unknown = kind.__module__ == module.__name__ and kind not in known
+        if unknown and (components := tuple(dict.fromkeys(blocks(built)))):
+            yield Candidate(name, built, components, uses)
 
 
 def _undoes(name: str, thing: Any, module: ModuleType) -> bool:

@@ -111,7 +111,7 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     left = [p for p in parameters(bound.place.thing) if _is_left(p, seen.names)]
     dead = unread(call_of(bound.place.thing))
     found = [*_of_call(bound, asked, base, left, dead), *_of_flags(bound, asked), *_of_constructor(bound)]
-    found += _of_state(bound, asked, base, [p for p in left if not role_of(p)], seen)
+    found += _of_state(bound, asked, base, [p for p in left if role_of(p) in ("", "memory")], seen)
     found += [] if isinstance(base, Failure) else _of_defaults(bound, asked, base, seen)
     found += [
         Finding(name, what, of=_whose(bound, name), role="setting") for name, what in settings(bound, asked, base)

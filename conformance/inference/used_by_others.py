@@ -98,6 +98,14 @@ def without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list[
     return kept or bound[:1]
 
 
+def made_of_parts(candidate: Candidate, b: Bound) -> bool:
+    """Return whether a class is handed parts of the file that a binding has made of sizes, as nobody else need do."""
+    made = re.search(rf"theirs\.{candidate.name}\((.*)", b.draft.body)
+    return (
+        candidate.name == b.place.name and made is not None and "theirs." in made[1].partition(", config, weights")[0]
+    )
+
+
 def is_handed(candidate: Candidate, bound: Collection[Bound]) -> bool:
     """Return whether a function is handed an object of a class that is judged, as its annotations say: it is its user.
 

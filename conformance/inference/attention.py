@@ -1,6 +1,7 @@
 """Bind a class as multi-head attention: built, called and given weights so that it can be judged."""
 
 import contextlib
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -82,6 +83,7 @@ def _is_one(place: Place, mistake: Mutant, text: AttentionText) -> bool:
 
     Nor is it one that the number of heads is a constant, where nobody can ask for another, that a memory has no effect
     where no name says that there is one, or that scores are not divided where the file says so, as T5 has it.
+    Nor is any one where biases have to be handed in beside a table of them: T5's first layer makes those of all.
     Nor is any one where a function is handed tensors beside the projections: what they do is not known.
     """
     if "functional(" in text.made.text and _beside(place, text):
@@ -90,6 +92,9 @@ def _is_one(place: Place, mistake: Mutant, text: AttentionText) -> bool:
     if mistake.id.partition("~")[0] == "MHA-memory-ignored" and not any(meanings(s.name, INPUTS) for s in memory):
         return False
     if mistake.id.startswith("MHA-heads-fixed") and "heads" not in text.made.given:
+        return False
+    handed_in = any(slot.required and re.search("bias", slot.name) for slot in text.form.slots)
+    if handed_in and text.inside.get("positions-inside") == "relative-bias":
         return False
     if mistake.id.partition("~")[0] == "ATT-unscaled" and claims_unscaled(place.thing):
         return False

@@ -92,7 +92,9 @@ def beside(thing: Any, name: str) -> list[str]:
     It may stand behind another argument in its line, too.
     """
     lines, found = _lines(thing), []
-    named = rf"`*{re.escape(name)}`*(\s{{2,}}(?=[^\s:=-])|\s*([(\[][^()\[\]]*[)\]]\s*)?([:=-]|(is|are)\b))"  # or in columns
+    named = (
+        rf"`*{re.escape(name)}`*(\s{{2,}}(?=[^\s:=-])|\s*([(\[][^()\[\]]*[)\]]\s*)?([:=-]|(is|are)\b))"  # or in columns
+    )
     for i, line in enumerate(lines):
         told = re.match(rf'\s*(#|"""|[*-])?\s*{named}\s*(?P<words>.*)', line)
         code = re.match(rf"\s*{re.escape(name)}\s*(:[^#]*)?=?[^#]*#\s*(?P<words>.*)", line)

@@ -1,15 +1,18 @@
 """Weights as several arguments, some nested, that no function of a file makes: which shapes run."""
 
 import inspect
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import Construction, Meanings
-from attnconf.conformance.inference.nested_arguments import Nested, nested_arguments
+from attnconf.conformance.inference.naming import role_of
+from attnconf.conformance.inference.nested_arguments import OF_WEIGHTS, Nested, nested_arguments
 from attnconf.conformance.inference.watched_keys import (
     Asked,
     input_of,
@@ -20,6 +23,7 @@ from attnconf.conformance.inference.watched_keys import (
 )
 
 Shapes = Mapping[str, tuple[str, ...]]
+FEW, LONG = 7, 9  # ids, and tokens of a text: a table for ids is too short for its positions
 
 
 @dataclass(eq=False)
@@ -57,19 +61,21 @@ def _as(x: Tensor, arrays: bool) -> Any:
 def watched_arguments(place: Place, table: Meanings, words: str) -> Iterator[Construction]:
     """Yield dicts of the arguments of a function that are weights; ``words``: what else it is told."""
     held = nested_arguments(place.thing)
-    sizes, told = sizes_in(table), told_of(place, table, words)
+    sizes = sizes_in(table) | ({"vocab": FEW} if table.get("vocab") else {})
+    told = told_of(place, table, words, sizes)
     if not held or told is None:
         return
     function, arrays = inspect.unwrap(place.thing), hasattr(place.module, "__lent_by__")
     given = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    tables = [n for n, one in held.items() if one is None and not re.fullmatch(OF_WEIGHTS, n) and not role_of(n)]
+    x = torch.arange(2 * LONG).reshape(2, LONG) % FEW if "vocab" in sizes else input_of(sizes)
 
     def call(asked: Asked, batch: bool) -> Any:
-        x = input_of(sizes)
         inputs = {n: _as(x if batch else x[0], arrays) for n in given if n not in {*held, *told}}
         return function(**{n: stand_in(asked, n, one, arrays) for n, one in held.items()}, **told, **inputs)
 
     for batch in (False, True):
-        if found := shapes_that_run(Asked(sizes, ()), lambda asked, batch=batch: call(asked, batch)):
+        if found := shapes_that_run(Asked(sizes, (), tables), lambda asked, batch=batch: call(asked, batch)):
             meant = {m for shape in found.values() for m in shape if m in table}
             layers = {"layers"} if any("{n}" in path for path in found) and "layers" in table else set()
             yield Construction(_dict(held, "", found, table), (), frozenset(meant | layers))

@@ -1,7 +1,7 @@
 """Weights that no function of a file makes: which keys it asks a dict for, and which shapes run."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -41,6 +41,7 @@ class Asked(dict[str, Tensor]):
 
     sizes: Mapping[str, int]
     prefixes: Sequence[str]
+    tables: Collection[str] = ()  # of these, what is indexed by ids or positions
     shapes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __getitem__(self, key: str) -> Tensor:
@@ -49,7 +50,7 @@ class Asked(dict[str, Tensor]):
     def tried(self, name: str) -> Tensor:
         """Return a tensor of the shape that is tried now for a key of any layer."""
         if name not in self.shapes:
-            self.shapes[name] = shapes_for(name, self.sizes)[0]
+            self.shapes[name] = shapes_for(name, self.sizes, name in self.tables)[0]
         return torch.ones([self.sizes[s] for s in self.shapes[name]], dtype=torch.float64) / 8
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -72,16 +73,17 @@ def of_any_layer(key: str) -> str:
     return re.sub(r"(?<=[._/])\d+(?=[._/])|^\d+(?=[._/])", "{n}", key, count=1)
 
 
-def shapes_for(name: str, sizes: Mapping[str, int]) -> list[tuple[str, ...]]:
-    """Return the shapes that a weight may have, those first that its name speaks of."""
+def shapes_for(name: str, sizes: Mapping[str, int], table: bool = False) -> list[tuple[str, ...]]:
+    """Return the shapes that a weight may have, those first that its name speaks of, or those of a ``table``."""
     said = [shape for pattern, shapes in NAMED if re.search(pattern, name.lower()) for shape in shapes]
+    said += TABLES if table else []
     rest = [] if re.search(OPTIONAL, name) else [*MATRICES, *PACKED, *VECTORS, *TABLES]
     return [shape for shape in dict.fromkeys([*said, *rest]) if all(s in sizes for s in shape)]
 
 
 def watched(place: Place, table: Meanings, takes: str, words: str) -> Iterator[Construction]:
     """Yield a dict of weights with all keys that a function asks for; ``words``: what else it is told."""
-    sizes, told = sizes_in(table), told_of(place, table, words)
+    sizes, told = sizes_in(table), told_of(place, table, words, NUMBERS)
     if told is None:
         return
     prefixes = re.findall(r"[\"']((?:\w+\.)+)[\"']", code_reached(place.thing))
@@ -100,9 +102,9 @@ def sizes_in(table: Meanings) -> dict[str, int]:
     return sizes | ({THREE: 3 * sizes["embed"]} if "embed" in sizes else {})
 
 
-def told_of(place: Place, table: Meanings, words: str) -> dict[str, Any] | None:
-    """Return what a function is told besides its weights where sizes are those; None where that fails."""
-    named = {re.sub(r"^config\.", "", table[m][0]): n for m, n in NUMBERS.items() if table.get(m)}
+def told_of(place: Place, table: Meanings, words: str, sizes: Mapping[str, int]) -> dict[str, Any] | None:
+    """Return what a function is told besides its weights where ``sizes`` are these; None where that fails."""
+    named = {re.sub(r"^config\.", "", table[m][0]): n for m, n in sizes.items() if table.get(m)}
     space = space_for(SimpleNamespace(**{name: n for name, n in named.items() if name.isidentifier()}), place.module)
     try:
         told: dict[str, Any] = attempt(lambda: eval(f"dict({words.lstrip(', ')})", space))
@@ -133,7 +135,7 @@ def _next(asked: Asked) -> bool:
     """Give the last weight its next shape; where it had all of them, the one before; return whether there is one."""
     while asked.shapes:
         name, shape = asked.shapes.popitem()
-        every = shapes_for(name, asked.sizes)
+        every = shapes_for(name, asked.sizes, name in asked.tables)
         if shape != every[-1]:
             asked.shapes[name] = every[every.index(shape) + 1]
             return True

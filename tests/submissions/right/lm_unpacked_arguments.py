@@ -8,10 +8,6 @@ def squash(t):
     return t / t.sum(axis=-1, keepdims=True)
 
 
-def gelu(t):
-    return t / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (t + 0.044715 * t**3)))
-
-
 def centre(t, gain, bias, eps=1e-5):
     t = t - t.mean(axis=-1, keepdims=True)
     return t / np.sqrt((t * t).mean(axis=-1, keepdims=True) + eps) * gain + bias
@@ -31,7 +27,7 @@ def self_attention(t, qkv, out, heads):
 
 
 def network(t, up, down):
-    return dense(gelu(dense(t, **up)), **down)
+    return dense(np.maximum(dense(t, **up), 0), **down)
 
 
 def gpt_logits(ids, token_rows, place_rows, stack, last, heads):

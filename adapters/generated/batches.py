@@ -1,7 +1,7 @@
 """Code for one sample, or one head of one sample, called for each of a batch."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -64,17 +64,28 @@ def each_sequence(module: nn.Module) -> nn.Module:
             for b in range(samples):
                 one = partial(_sample, b, samples, {})
                 results.append(super().forward(*map(one, args), **{name: one(x) for name, x in kwargs.items()}))
-            if isinstance(results[0], Tensor):
-                return torch.stack(results)
-            return tuple(torch.stack(items) for items in zip(*results, strict=True))
+            return _stacked(results)
 
     EachSequence.forward.__signature__ = inspect.signature(kind.forward)  # type: ignore[attr-defined]
     module.__class__ = EachSequence
     return module
 
 
+def _stacked(results: Sequence[Any]) -> Any:
+    """Return what came of all samples as one, with their axis first: tensors, also in tuples, lists and dicts."""
+    first = results[0]
+    if isinstance(first, dict):
+        return {key: _stacked([each[key] for each in results]) for key in first}
+    if isinstance(first, tuple | list):
+        items = [_stacked(item) for item in zip(*results, strict=True)]
+        return type(first)(*items) if hasattr(first, "_fields") else type(first)(items)
+    return torch.stack(list(results)) if isinstance(first, Tensor) else first
+
+
 def _sample(b: int, samples: int, seen: dict[int, Tensor], x: Any) -> Any:
-    """Return one sample of an argument; of one tensor that is given twice the same."""
+    """Return one sample of an argument, also of tensors in a list or tuple; of one that is given twice the same."""
+    if type(x) in (tuple, list):
+        return type(x)(_sample(b, samples, seen, item) for item in x)
     if not isinstance(x, Tensor):
         return x
     if not x.ndim or len(x) != samples:

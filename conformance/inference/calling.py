@@ -19,7 +19,7 @@ ABOUT_CAUSALITY = {"causal", "bidirectional"}
 THREE = ("query", "key", "value")
 SIDES = (("height", "width"), ("h", "w"))  # names of numbers that are given together
 # The name of what one call keeps for the next.
-CACHE = r".*cache|(layer_?)?past(_?(kv|key_?values?))?|past_?key_?values?|kv_?state"
+CACHE = r".*caches?|(layer_?)?past(_?(kv|key_?values?))?|past_?key_?values?|kv_?state"
 POSITIONS = r"(cache_?)?positions?(_?ids)?|pos_?ids"
 # Words in the name of an option that say that it is neither a mask nor about causality.
 TELLING = {

@@ -22,7 +22,9 @@ from attnconf.conformance.inference.configurations import configuration, own_dat
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.made_weights import made_weights
 from attnconf.conformance.inference.naming import role_of
+from attnconf.conformance.inference.nested_arguments import nested_arguments
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings, snake
+from attnconf.conformance.inference.watched_arguments import watched_arguments
 from attnconf.conformance.inference.watched_keys import watched
 from attnconf.conformance.inference.weight_keys import PART, asks_by_key, parts_of_keys, reads_weights, told_part
 
@@ -50,12 +52,12 @@ def takes_weights(thing: Any) -> bool:
     """Return whether a function is handed the weights of several projections, or something called so."""
     if not isinstance(thing, FunctionType):
         return False
-    return len(_tensors(thing)) >= 2 or bool(_together(thing))
+    return len(_tensors(thing)) >= 2 or takes_together(thing)
 
 
 def takes_together(thing: Any) -> bool:
-    """Return whether a function is handed weights together, in a dict or the like."""
-    return isinstance(thing, FunctionType) and bool(_together(thing))
+    """Return whether a function is handed weights together, in a dict or the like, or in several."""
+    return isinstance(thing, FunctionType) and bool(_together(thing) or nested_arguments(thing))
 
 
 def taken(thing: Any) -> set[str]:
@@ -63,7 +65,7 @@ def taken(thing: Any) -> set[str]:
     if not takes_together(thing):
         return set()
     configured = {p.name for p in parameters(thing) if "config" in meanings(p.name, SIZES)}
-    return {*_together(thing)[:1], *_fixed(thing, {m: (m,) for m in SIZES}), *configured}
+    return {*_together(thing)[:1], *nested_arguments(thing), *_fixed(thing, {m: (m,) for m in SIZES}), *configured}
 
 
 def functional(place: Place, table: Meanings, inputs: Collection[str] = ()) -> Iterator[Construction]:
@@ -80,6 +82,11 @@ def functional(place: Place, table: Meanings, inputs: Collection[str] = ()) -> I
 
 def _holding(place: Place, table: Meanings, words: str, sizes: frozenset[str]) -> Iterator[Construction]:
     """Yield modules that hold the weights which a function wants; ``words``: what else it is given."""
+    if nested_arguments(place.thing):
+        for made in watched_arguments(place, table, words):
+            text = f"functional({place.name_in_text}, {made.text}{words})"
+            yield Construction(text, made.before, made.given | sizes)
+        return
     if len(_tensors(place.thing)) >= 2:
         for inner, out in SHAPES:
             held = ", ".join(f"{n}=torch.zeros({_shape(n, inner, out)})" for n in _tensors(place.thing))
@@ -140,7 +147,7 @@ def _tensors(thing: FunctionType) -> list[str]:
 def _together(thing: FunctionType) -> list[str]:
     """Return the parameters that may be all weights together: by their names, else by what they are said to be."""
     required = [p for p in parameters(thing) if p.default is p.empty and p.name not in parts_of_keys(thing)]
-    if len(required) < 2:
+    if len(required) < 2 or nested_arguments(thing):
         return []
     named = [p.name for p in required if re.fullmatch(TOGETHER, p.name.lower().strip("_"))]
     listed = [p.name for p in required if _walked(thing, p.name) and not ALWAYS & set(meanings(p.name, INPUTS))]
@@ -186,6 +193,7 @@ def _fixed(thing: FunctionType, table: Meanings, inputs: Collection[str] = ()) -
         known = [m for m in meanings(p.name, SIZES) if m in table and m not in ("config", "causal", "dropout")]
         heads = "heads" in known and (p.name in behind or type(p.default) is int)  # h are no hidden states there
         taken = (ALWAYS & set(meanings(p.name, INPUTS)) and not heads) or p.name in _together(thing)
+        taken = taken or p.name in nested_arguments(thing)
         wanted = p.default is p.empty or (known[:1] == ["heads"] and type(p.default) is int)  # theirs does not fit ours
         if wanted and known and not taken and not _fits(p.name, inputs):
             found[p.name] = (table[known[0]][0], known[0])
@@ -215,7 +223,7 @@ def _silent(thing: FunctionType) -> list[str]:
 def _behind(thing: FunctionType, inputs: int = 0) -> list[str]:
     """Return the required parameters behind the weights and so many inputs."""
     names = [p.name for p in parameters(thing) if p.default is p.empty]
-    weights = {*_tensors(thing), *_together(thing)}
+    weights = {*_tensors(thing), *_together(thing), *nested_arguments(thing)}
     last = max((at for at, name in enumerate(names) if name in weights), default=len(names))
     others = [at for at, name in enumerate(names) if name not in weights][:inputs]
     return names[max(last, *others, 0) + 1 :]

@@ -39,8 +39,18 @@ def of_ids(place: Place, made: Construction, config: Any) -> str:
     if len(required) == 1:
         with contextlib.suppress(Failed, RuntimeError, TypeError, ValueError):
             built = attempt(partial(run, Construction(inner, made.before), space_for(config, place.module)))
-            words = as_promised(place, best(_ways(built.double().eval(), kept[0], thing)))
+            words = as_promised(place, best(_ways(_with_numbers(built.double().eval()), kept[0], thing)))
     return f"the argument `{kept[0]}` of forward {words}" if words else ""
+
+
+def _with_numbers(built: nn.Module) -> nn.Module:
+    """Return a module; where all of its weights are 0, as nothing in the file makes them, with others."""
+    weights = list(built.parameters())
+    if not any(p.any() for p in weights):
+        drawn = torch.Generator().manual_seed(0)
+        for p in weights:
+            p.data = torch.randn(p.shape, generator=drawn, dtype=p.dtype)
+    return built
 
 
 def _ways(built: nn.Module, name: str, thing: Any) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Weights that no function of a file makes: which keys it asks a dict for, and which shapes run."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -17,12 +17,15 @@ from attnconf.conformance.source.source_text import code_reached
 
 NUMBERS = {"embed": 24, "heads": 4, "head_dim": 6, "hidden": 40, "layers": 2, "vocab": 30, "max_len": 26}
 RUNS = 300  # of the function, each with one more shape
-VECTORS = [("embed",), ("hidden",), ("vocab",)]
+THREE = "3 * embed"  # queries, keys and values in one
+VECTORS = [("embed",), ("hidden",), ("vocab",), (THREE,)]
 MATRICES = [("embed", "embed"), ("hidden", "embed"), ("embed", "hidden"), ("vocab", "embed"), ("embed", "vocab")]
+PACKED = [(THREE,), ("embed", THREE), (THREE, "embed")]
 TABLES = [("vocab", "embed"), ("max_len", "embed"), ("2", "embed")]
 # What the names of keys say of shapes: those are tried first.
 NAMED: Sequence[tuple[str, Sequence[tuple[str, ...]]]] = (
     (r"norm|(^|[._])ln", VECTORS[:1]),
+    (r"qkv|c_attn|in_proj", PACKED),
     (r"(bias|beta|[._]b\d?)$", VECTORS),
     (r"type|segment", TABLES[2:]),
     (r"pos|wpe", TABLES[1:2]),
@@ -38,12 +41,16 @@ class Asked(dict[str, Tensor]):
 
     sizes: Mapping[str, int]
     prefixes: Sequence[str]
+    tables: Collection[str] = ()  # of these, what is indexed by ids or positions
     shapes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __getitem__(self, key: str) -> Tensor:
-        name = of_any_layer(key)
+        return self.tried(of_any_layer(key))
+
+    def tried(self, name: str) -> Tensor:
+        """Return a tensor of the shape that is tried now for a key of any layer."""
         if name not in self.shapes:
-            self.shapes[name] = shapes_for(name, self.sizes)[0]
+            self.shapes[name] = shapes_for(name, self.sizes, name in self.tables)[0]
         return torch.ones([self.sizes[s] for s in self.shapes[name]], dtype=torch.float64) / 8
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -66,39 +73,53 @@ def of_any_layer(key: str) -> str:
     return re.sub(r"(?<=[._/])\d+(?=[._/])|^\d+(?=[._/])", "{n}", key, count=1)
 
 
-def shapes_for(name: str, sizes: Mapping[str, int]) -> list[tuple[str, ...]]:
-    """Return the shapes that a weight may have, those first that its name speaks of."""
+def shapes_for(name: str, sizes: Mapping[str, int], table: bool = False) -> list[tuple[str, ...]]:
+    """Return the shapes that a weight may have, those first that its name speaks of, or those of a ``table``."""
     said = [shape for pattern, shapes in NAMED if re.search(pattern, name.lower()) for shape in shapes]
-    rest = [] if re.search(OPTIONAL, name) else [*MATRICES, *VECTORS, *TABLES]
+    said += TABLES if table else []
+    rest = [] if re.search(OPTIONAL, name) else [*MATRICES, *PACKED, *VECTORS, *TABLES]
     return [shape for shape in dict.fromkeys([*said, *rest]) if all(s in sizes for s in shape)]
 
 
 def watched(place: Place, table: Meanings, takes: str, words: str) -> Iterator[Construction]:
     """Yield a dict of weights with all keys that a function asks for; ``words``: what else it is told."""
-    sizes = {m: n for m, n in NUMBERS.items() if table.get(m)} | {"2": 2}
-    named = {re.sub(r"^config\.", "", table[m][0]): n for m, n in NUMBERS.items() if m in sizes}
-    space = space_for(SimpleNamespace(**{name: n for name, n in named.items() if name.isidentifier()}), place.module)
-    prefixes = re.findall(r"[\"']((?:\w+\.)+)[\"']", code_reached(place.thing))
-    try:
-        told = attempt(lambda: eval(f"dict({words.lstrip(', ')})", space))
-    except Failed:
+    sizes, told = sizes_in(table), told_of(place, table, words, NUMBERS)
+    if told is None:
         return
+    prefixes = re.findall(r"[\"']((?:\w+\.)+)[\"']", code_reached(place.thing))
     given = [p.name for p in parameters(place.thing) if p.default is p.empty and p.name not in {takes, *told}]
-    inputs = {name: _input(sizes) for name in given}
-    found = _found(Asked(sizes, prefixes), lambda held: place.thing(**{takes: held}, **told, **inputs))
+    inputs = {name: input_of(sizes) for name in given}
+    found = shapes_that_run(Asked(sizes, prefixes), lambda held: place.thing(**{takes: held}, **told, **inputs))
     if found:
         layered = any("{n}" in name for name in found)
         meant = {m for shape in found.values() for m in shape if m in sizes} | ({"layers"} if layered else set())
-        yield Construction(_text(found, table), (), frozenset(meant - {"2"}))
+        yield Construction(_text(found, table), (), frozenset(meant & {*table}))
 
 
-def _input(sizes: Mapping[str, int]) -> Tensor:
+def sizes_in(table: Meanings) -> dict[str, int]:
+    """Return the sizes that are tried, each of what something is in a shape."""
+    sizes = {m: n for m, n in NUMBERS.items() if table.get(m)} | {"2": 2}
+    return sizes | ({THREE: 3 * sizes["embed"]} if "embed" in sizes else {})
+
+
+def told_of(place: Place, table: Meanings, words: str, sizes: Mapping[str, int]) -> dict[str, Any] | None:
+    """Return what a function is told besides its weights where ``sizes`` are these; None where that fails."""
+    named = {re.sub(r"^config\.", "", table[m][0]): n for m, n in sizes.items() if table.get(m)}
+    space = space_for(SimpleNamespace(**{name: n for name, n in named.items() if name.isidentifier()}), place.module)
+    try:
+        told: dict[str, Any] = attempt(lambda: eval(f"dict({words.lstrip(', ')})", space))
+    except Failed:
+        return None
+    return told
+
+
+def input_of(sizes: Mapping[str, int]) -> Tensor:
     if "vocab" in sizes:
         return torch.arange(10).reshape(2, 5) + sizes["vocab"] - 10
     return torch.linspace(-1, 1, 10 * sizes["embed"], dtype=torch.float64).reshape(2, 5, -1)
 
 
-def _found(asked: Asked, call: Any) -> dict[str, tuple[str, ...]]:
+def shapes_that_run(asked: Asked, call: Any) -> dict[str, tuple[str, ...]]:
     """Return shapes with which a call runs: where it fails, the weight that it asked for last has another."""
     for _ in range(RUNS):
         try:
@@ -114,7 +135,7 @@ def _next(asked: Asked) -> bool:
     """Give the last weight its next shape; where it had all of them, the one before; return whether there is one."""
     while asked.shapes:
         name, shape = asked.shapes.popitem()
-        every = shapes_for(name, asked.sizes)
+        every = shapes_for(name, asked.sizes, name in asked.tables)
         if shape != every[-1]:
             asked.shapes[name] = every[every.index(shape) + 1]
             return True
@@ -123,12 +144,17 @@ def _next(asked: Asked) -> bool:
 
 def _text(shapes: Mapping[str, tuple[str, ...]], table: Meanings) -> str:
     """Return the text of the dict, where each layer has what one has."""
-
-    def zeros(shape: tuple[str, ...]) -> str:
-        return f"torch.zeros({', '.join(table[s][0] if s in table else s for s in shape)})"
-
-    alone = [f'"{name}": {zeros(shape)}' for name, shape in shapes.items() if "{n}" not in name]
-    of_layers = ", ".join(f'f"{name}": {zeros(shape)}' for name, shape in shapes.items() if "{n}" in name)
+    alone = [f'"{name}": {text_of_zeros(shape, table)}' for name, shape in shapes.items() if "{n}" not in name]
+    of_layers = ", ".join(
+        f'f"{name}": {text_of_zeros(shape, table)}' for name, shape in shapes.items() if "{n}" in name
+    )
     layers = table["layers"][0] if "layers" in table else "1"
     each = [f"**{{name: x for n in range({layers}) for name, x in {{{of_layers}}}.items()}}"] if of_layers else []
     return f"{{{', '.join([*alone, *each])}}}"
+
+
+def text_of_zeros(shape: Sequence[str], table: Meanings) -> str:
+    """Return the text of a tensor of zeros."""
+    texts = {m: table[m][0] for m in NUMBERS if table.get(m)}
+    texts |= {THREE: f"3 * {texts['embed']}"} if "embed" in texts else {}
+    return f"torch.zeros({', '.join(texts.get(s, s) for s in shape)})"

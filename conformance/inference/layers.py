@@ -12,7 +12,7 @@ import torch
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import appearances, named
 from attnconf.conformance.chapters.shared.placements import PLACED
-from attnconf.conformance.inference import over_ids
+from attnconf.conformance.inference import embedded_rows, over_ids
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import LAYERS, LIKELIEST
 from attnconf.conformance.inference.building import space_for
@@ -263,7 +263,8 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
     ties = copied(place, text, asked.config)
     broken = (*([cache] if DIFFERS in cache else []), *ties, *_hidden_without_effect(place, text),
               *other.broken, *half_hidden(place, text, asked), *misnamed(place, text, asked.config),
-              *over_ids.of_layers(place, text, asked.config))  # fmt: skip
+              *over_ids.of_layers(place, text, asked.config),
+              *embedded_rows.shared(place, text, asked.config))  # fmt: skip
     open_ends = (*text.untried, *unapplied(place, text, asked.config), *switches(text),
                  *([cache] if cache and DIFFERS not in cache and ONE_ALONE not in cache else []),
                  *words_on_loose(place, text.made, asked.config), *unread(place, text),

@@ -19,6 +19,7 @@ from attnconf.conformance.inference.building import space_for
 from attnconf.conformance.inference.claimed_ties import copied, misnamed, untied
 from attnconf.conformance.inference.claims import claims_a_set, says_its_order, says_its_placement
 from attnconf.conformance.inference.construction import build
+from attnconf.conformance.inference.dropped_branches import unscaled
 from attnconf.conformance.inference.even_widths import with_even_widths
 from attnconf.conformance.inference.family import as_many
 from attnconf.conformance.inference.idle_arguments import documented
@@ -267,7 +268,7 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
               *embedded_rows.shared(place, text, asked.config))  # fmt: skip
     open_ends = (*text.untried, *unapplied(place, text, asked.config), *switches(text),
                  *([cache] if cache and DIFFERS not in cache and ONE_ALONE not in cache else []),
-                 *words_on_loose(place, text.made, asked.config), *unread(place, text),
+                 *words_on_loose(place, text.made, asked.config), *unread(place, text), *unscaled(place),
                  *(() if ties else untied(place, text)))  # fmt: skip
     unordered = text.decodes and not any(mask.which == "self" for mask in text.masks.values())
     doubt = text.doubt or (A_SET if unordered and claims_a_set(place.thing) else "")

@@ -48,15 +48,16 @@ def pictured(made: Construction, module: nn.Module, form: Form) -> tuple[Constru
 def takes_pictures(module: nn.Module, form: Form) -> bool:
     """Return whether a module may take other things than vectors for its tokens, or make others of these.
 
-    It does not give a vector for each that it is given.
+    It does not give a vector for each that it is given, or its layers get one more.
     """
     needed = [slot for slot in form.slots if slot.required]
     if [slot.role for slot in needed] != ["x"] or not (_cuts(module) or _adds(module)):
         return False
     with suppress(Failed), restored(module):
         x = drawn("x", B, N, WIDTH)
-        result = called_with(module, form, lambda slot: x if slot.role == "x" else None)
-        return _adds(module) and found_output(result, tuple(x.shape)) is None
+        seen, result = watched(module, form, lambda slot: x if slot.role == "x" else None, _tokens)
+        begins = next((s.takes for s in seen if s.attends and s.takes), x.shape)
+        return _adds(module) and (found_output(result, tuple(x.shape)) is None or begins == (B, N + 1, WIDTH))
     return True
 
 

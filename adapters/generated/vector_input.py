@@ -44,16 +44,16 @@ class Handed(nn.Module):
         self.taken: Tensor | None = None
         self.calls = {at: argument for argument, at in ids.items() if at.startswith(CALL)}
         for place in dict.fromkeys(at for at in ids.values() if not at.startswith(CALL)):
-            part = _part(whole, place)
+            part = part_of(whole, place)
             arguments = [argument for argument, at in ids.items() if at == place]
             if place.startswith("input"):
                 part.register_forward_pre_hook(partial(_hand, self, arguments), with_kwargs=True)
             else:
                 part.register_forward_hook(partial(_give, self, arguments))
         if out.startswith("input"):
-            _part(whole, out).register_forward_pre_hook(partial(_take_input, self), with_kwargs=True)
+            part_of(whole, out).register_forward_pre_hook(partial(_take_input, self), with_kwargs=True)
         elif out:
-            _part(whole, out).register_forward_hook(partial(_take_output, self))
+            part_of(whole, out).register_forward_hook(partial(_take_output, self))
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         given = inspect.signature(self.whole.forward).bind(*args, **kwargs)
@@ -96,7 +96,7 @@ class Calls(TorchFunctionMode):
         return self.then(f"{CALL}{self.counts[name] - 1} of {name}", result)
 
 
-def _part(whole: nn.Module, place: str) -> nn.Module:
+def part_of(whole: nn.Module, place: str) -> nn.Module:
     """Return the part of a model that a place is at."""
     part: Any = whole
     name = place.partition(" of ")[2]

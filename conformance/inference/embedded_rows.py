@@ -1,16 +1,15 @@
-"""Rows of positions that a model adds to the tokens that it makes: each token has its own where there are as many."""
+"""What a model makes its tokens of: rows of positions, of which each token has its own, and a token of its own."""
 
 import ast
 from collections import Counter
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
-from attnconf.adapters.generated.vector_input import CALL, Calls
+from attnconf.adapters.generated.vector_input import CALL, Calls, part_of
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import run, space_for
 from attnconf.conformance.inference.layer_text import LayerText
@@ -20,26 +19,89 @@ from attnconf.conformance.inference.watching import WIDTH, B, called_with
 from attnconf.conformance.source.syntax import expression_of
 
 
-def shared(place: Place, text: LayerText, config: Any) -> tuple[str, ...]:
-    """Return words on rows of positions of which two tokens have the same one, while another one is nobody's.
+@dataclass(frozen=True)
+class _Inner:
+    """A model without the vectors that it is handed: how it is called, where these are put in and where it ends."""
 
-    Only where there are as many rows as tokens, of a model that is handed vectors behind what it makes tokens of.
-    """
+    module: nn.Module
+    form: Any
+    argument: str
+    at: str
+    out: str
+    x: Tensor
+
+    def tokens(self) -> Tensor:
+        """Return the vectors where the layers begin. Raises Failed."""
+        return _tokens(self.module, self.at, self.form, self.argument, self.x)
+
+    def read(self) -> list[int]:
+        """Return the tokens behind the layers that the output depends on. Raises Failed."""
+        seen: list[Tensor] = []
+        with restored(self.module):
+            part = part_of(self.module, self.out)
+            part.register_forward_hook(lambda _, args, output: seen.append(output))
+            result = called_with(self.module, self.form, lambda slot: self.x if slot.name == self.argument else None)
+            total = sum(x.square().sum() for x in tree_leaves(result) if isinstance(x, Tensor) and x.requires_grad)
+            if not seen or not isinstance(seen[0], Tensor) or seen[0].ndim != 3 or not isinstance(total, Tensor):
+                return []
+            slope = torch.autograd.grad(total, seen[0], allow_unused=True)[0]
+        return [] if slope is None else slope.abs().amax(dim=(0, 2)).nonzero().flatten().tolist()
+
+
+def _inner(place: Place, text: LayerText, config: Any) -> _Inner | None:
+    """Return the model that is handed vectors behind what it makes tokens of; None where there is none."""
     words = expression_of(text.made.text)
     if not (isinstance(words, ast.Call) and ast.unparse(words.func) == "handed"):
-        return ()
-    raw = next((ast.literal_eval(k.value) for k in words.keywords if k.arg == "raw"), 0)
-    if not isinstance(raw, tuple):
-        return ()
+        return None
+    told = {str(k.arg): ast.literal_eval(k.value) for k in words.keywords}
+    raw, out = told.get("raw", 0), told.get("out", "")
+    if not isinstance(raw, tuple) or told.get("turned"):
+        return None
     inner = replace(text.made, text=ast.unparse(words.args[0]))
     (argument, at), *_ = ast.literal_eval(words.args[1]).items()
     x = drawn("raw", B, *(WIDTH if size < 0 else size for size in raw))
     try:
         module = attempt(lambda: run(inner, space_for(config, place.module)))
-        tokens = partial(_tokens, module, at, text.form, argument, x)
-        return tuple(words for name in _tables(module) for words in _twice(module, name, tokens))
+    except Failed:
+        return None
+    return _Inner(module, text.form, argument, at, out if out.startswith("output") else "", x)
+
+
+def shared(place: Place, text: LayerText, config: Any) -> tuple[str, ...]:
+    """Return words on rows of positions of which two tokens have the same one, while another one is nobody's.
+
+    Only where there are as many rows as tokens, of a model that is handed vectors behind what it makes tokens of.
+    """
+    found = _inner(place, text, config)
+    try:
+        names = _tables(found.module) if found else []
+        return tuple(words for name in names if found for words in _twice(found.module, name, found.tokens))
     except Failed:
         return ()
+
+
+def passed_by(place: Place, text: LayerText, config: Any) -> tuple[str, ...]:
+    """Return words on a model with a token of its own that reads another token alone, behind its layers."""
+    found = _inner(place, text, config)
+    if found is None or not found.out:
+        return ()
+    module = found.module
+    try:
+        before = found.tokens()
+        own = {name: p for name, p in module.double().named_parameters(recurse=False) if p.numel() == WIDTH}
+        places = dict[str, int]()
+        for name, p in own.items():
+            p.data += 1
+            changed = (found.tokens() - before).abs().amax(dim=(0, 2)).nonzero().flatten().tolist()
+            p.data -= 1
+            places |= {name: changed[0]} if len(changed) == 1 else {}
+        read = found.read()
+    except Failed:
+        return ()
+    if len(read) != 1 or not places or read[0] in places.values():
+        return ()
+    name, at = next(iter(places.items()))
+    return (f"{name} is token {at}, and what comes out is read off token {read[0]} alone",)
 
 
 def _tables(module: nn.Module) -> list[str]:

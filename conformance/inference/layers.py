@@ -269,6 +269,7 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
     open_ends = (*text.untried, *unapplied(place, text, asked.config), *switches(text),
                  *([cache] if cache and DIFFERS not in cache and ONE_ALONE not in cache else []),
                  *words_on_loose(place, text.made, asked.config), *unread(place, text), *unscaled(place),
+                 *embedded_rows.passed_by(place, text, asked.config),
                  *(() if ties else untied(place, text)))  # fmt: skip
     unordered = text.decodes and not any(mask.which == "self" for mask in text.masks.values())
     doubt = text.doubt or (A_SET if unordered and claims_a_set(place.thing) else "")

@@ -100,8 +100,9 @@ def unpadded(module: nn.Module) -> nn.Module:
 
 
 def handed(
-    module: nn.Module, ids: dict[str, str], out: str = "", turned: bool = False, raw: int = 0, back: bool = False
-) -> nn.Module:
+    module: nn.Module, ids: dict[str, str], out: str = "", turned: bool = False,
+    raw: int | tuple[int, ...] = 0, back: bool = False,
+) -> nn.Module:  # fmt: skip
     """Return a model that takes ids as one that takes vectors: see vector_input.Handed."""
     return Handed(module, ids, out, turned, raw, back)
 

@@ -4,25 +4,30 @@ The embedding is called with ids, and its output is replaced by the vectors of t
 """
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
+CALL = "call "
 ID = 2  # of all tokens: rarely that of padding
 
 
 class Handed(nn.Module):
     """A model ``whole`` that takes vectors in place of ids, and puts them in at places within the model.
 
-    ids     argument of ids -> place for its vectors: "input of NAME" or "output of NAME", NAME a part of the model
+    ids     argument of ids -> place for its vectors: "input of NAME" or "output of NAME", NAME a part of the model, or
+            "call N of NAME": what the Nth call of a function of torch gives, "call 0 of add" the first sum
     out     the place of the result; "" for the model's own output
     turned  whether the sequence is the first axis at these places
-    raw     how wide the vectors are that the model takes and projects to its own width, or the shape of a picture that
-            it cuts into patches; 0: it takes ids
+    raw     how wide the vectors are that the model takes and projects to its own width, or the shape of a picture, of
+            patches or of sound that it takes, without that of the batch, -1 for its width; 0: it takes ids
     back    whether the sequence is the first axis of what the model returns, and of nothing else
 
     A number in NAME counts from the end where it is negative. Raises NotImplementedError where there is no such part.
@@ -37,17 +42,18 @@ class Handed(nn.Module):
         self.whole, self.ids, self.turned, self.out, self.raw = whole, dict(ids), turned, out, raw
         self.vectors: dict[str, Tensor] = {}
         self.taken: Tensor | None = None
-        for place in dict.fromkeys(ids.values()):
-            part = _part(whole, place)
+        self.calls = {at: argument for argument, at in ids.items() if at.startswith(CALL)}
+        for place in dict.fromkeys(at for at in ids.values() if not at.startswith(CALL)):
+            part = part_of(whole, place)
             arguments = [argument for argument, at in ids.items() if at == place]
             if place.startswith("input"):
                 part.register_forward_pre_hook(partial(_hand, self, arguments), with_kwargs=True)
             else:
                 part.register_forward_hook(partial(_give, self, arguments))
         if out.startswith("input"):
-            _part(whole, out).register_forward_pre_hook(partial(_take_input, self), with_kwargs=True)
+            part_of(whole, out).register_forward_pre_hook(partial(_take_input, self), with_kwargs=True)
         elif out:
-            _part(whole, out).register_forward_hook(partial(_take_output, self))
+            part_of(whole, out).register_forward_hook(partial(_take_output, self))
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         given = inspect.signature(self.whole.forward).bind(*args, **kwargs)
@@ -56,7 +62,8 @@ class Handed(nn.Module):
             given.arguments[argument] = self._embedded(vectors)
             self.vectors[argument] = self._turn(vectors)
         try:
-            result = self.whole(*given.args, **given.kwargs)
+            with Calls(partial(_give_after, self)) if self.calls else nullcontext():
+                result = self.whole(*given.args, **given.kwargs)
             if self.back:
                 return result.transpose(0, 1)
             return result if self.taken is None else self._turn(self.taken)
@@ -66,7 +73,8 @@ class Handed(nn.Module):
     def _embedded(self, vectors: Tensor) -> Tensor:
         """Return what the model is called with in place of vectors: ids, pictures, or vectors that it projects."""
         if isinstance(self.raw, tuple):
-            return vectors.new_zeros(len(vectors), *self.raw)
+            sizes = [vectors.shape[-1] if size < 0 else size for size in self.raw]
+            return vectors.new_zeros(len(vectors), *sizes)
         if self.raw:
             return vectors.new_zeros(*vectors.shape[:2], self.raw)
         return torch.full(vectors.shape[:2], ID, device=vectors.device)
@@ -75,7 +83,20 @@ class Handed(nn.Module):
         return x.transpose(0, 1) if self.turned else x
 
 
-def _part(whole: nn.Module, place: str) -> nn.Module:
+class Calls(TorchFunctionMode):
+    """Numbers the calls of each function of torch, and returns what ``then`` makes of the name and result of each."""
+
+    def __init__(self, then: Callable[[str, Any], Any]) -> None:
+        super().__init__()
+        self.then, self.counts = then, Counter[str]()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result, name = func(*args, **(kwargs or {})), getattr(func, "__name__", "")
+        self.counts[name] += 1
+        return self.then(f"{CALL}{self.counts[name] - 1} of {name}", result)
+
+
+def part_of(whole: nn.Module, place: str) -> nn.Module:
     """Return the part of a model that a place is at."""
     part: Any = whole
     name = place.partition(" of ")[2]
@@ -100,6 +121,11 @@ def _hand(model: Handed, arguments: Sequence[str], part: nn.Module, args: Any, k
 
 def _give(model: Handed, arguments: Sequence[str], part: nn.Module, args: Any, output: Any) -> Any:
     return _next(model, arguments) if _vectors(output) else None
+
+
+def _give_after(model: Handed, call: str, result: Any) -> Any:
+    given = _next(model, [model.calls[call]]) if call in model.calls and _vectors(result) else None
+    return result if given is None else given
 
 
 def _next(model: Handed, arguments: Sequence[str]) -> Tensor | None:

@@ -12,13 +12,14 @@ import torch
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import appearances, named
 from attnconf.conformance.chapters.shared.placements import PLACED
-from attnconf.conformance.inference import over_ids
+from attnconf.conformance.inference import embedded_rows, over_ids
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import LAYERS, LIKELIEST
 from attnconf.conformance.inference.building import space_for
 from attnconf.conformance.inference.claimed_ties import copied, misnamed, untied
 from attnconf.conformance.inference.claims import claims_a_set, says_its_order, says_its_placement
 from attnconf.conformance.inference.construction import build
+from attnconf.conformance.inference.dropped_branches import unscaled
 from attnconf.conformance.inference.even_widths import with_even_widths
 from attnconf.conformance.inference.family import as_many
 from attnconf.conformance.inference.idle_arguments import documented
@@ -263,10 +264,12 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
     ties = copied(place, text, asked.config)
     broken = (*([cache] if DIFFERS in cache else []), *ties, *_hidden_without_effect(place, text),
               *other.broken, *half_hidden(place, text, asked), *misnamed(place, text, asked.config),
-              *over_ids.of_layers(place, text, asked.config))  # fmt: skip
+              *over_ids.of_layers(place, text, asked.config),
+              *embedded_rows.shared(place, text, asked.config))  # fmt: skip
     open_ends = (*text.untried, *unapplied(place, text, asked.config), *switches(text),
                  *([cache] if cache and DIFFERS not in cache and ONE_ALONE not in cache else []),
-                 *words_on_loose(place, text.made, asked.config), *unread(place, text),
+                 *words_on_loose(place, text.made, asked.config), *unread(place, text), *unscaled(place),
+                 *embedded_rows.passed_by(place, text, asked.config),
                  *(() if ties else untied(place, text)))  # fmt: skip
     unordered = text.decodes and not any(mask.which == "self" for mask in text.masks.values())
     doubt = text.doubt or (A_SET if unordered and claims_a_set(place.thing) else "")

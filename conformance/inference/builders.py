@@ -61,8 +61,18 @@ def _takes_sizes(thing: FunctionType) -> bool:
     """Return whether all that a function requires may be sizes or a configuration, and its name says nothing else."""
     taken = [p for p in parameters(thing) if p.kind is not p.VAR_POSITIONAL]
     required = [p.name for p in taken if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
-    sizes = bool(taken) and all(meanings(name, SIZES) for name in required)
-    return sizes and not re.match(DOES, snake(thing.__name__)) and not takes_weights(thing)
+    sizes = all(meanings(name, SIZES) for name in required) and (_is_named(taken) or _makes(thing))
+    return bool(taken) and sizes and not re.match(DOES, snake(thing.__name__)) and not takes_weights(thing)
+
+
+def _is_named(taken: Sequence[inspect.Parameter]) -> bool:
+    return any(p.kind is not p.VAR_KEYWORD for p in taken)
+
+
+def _makes(thing: FunctionType) -> bool:
+    """Return whether a function's code names a class of its file: it is called to see what it makes of no argument."""
+    read = (thing.__globals__.get(name) for name in thing.__code__.co_names)
+    return any(isinstance(x, type) and x.__module__ == thing.__module__ for x in read)
 
 
 def _kind(name: str, thing: FunctionType, module: ModuleType) -> type | None:

@@ -29,9 +29,10 @@ NAMES = [
     )
 ]
 MAKES = r"(^|_)(init|params|parameters|weights)($|_)"  # in the name of a function that makes parameters
-USES = r"^(loss|nll|perplexity|generate|sample|train|greedy|beam)(_\w*)?$|_loss$"  # of one that uses a model
+# Of a function that uses a model.
+USES = r"^(loss|nll|perplexity|generate|sample)(_\w*)?$|_loss$|^(greedy|beam)_(search|decod\w*)$"
 NORM = r"rms|layer_?norm|^ln$|^norm"
-ROOT_MEAN_SQUARE = r"root[ -]mean[ -]squared?\b|(\b|_)rms|no (subtraction of (the )?)?mean|without (a |the )?mean"
+ROOT_MEAN_SQUARE = r"root[ -]mean[ -]squared?\b|(\b|_)rms|no (subtraction of (the )?)?mean\b|without (a |the )?mean\b"
 UNDOING = (  # no "capa_de_atencion"
     r"(^|_)(inv(erse)?|adjoint|undo(es)?|undone|backwards?|(un|de)rot[^_]*|unrope|unapply)($|_)"
 )

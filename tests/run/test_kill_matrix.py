@@ -34,6 +34,7 @@ OTHER_BOUNDS = {
     "float16: ": (MARGIN, "an overflow is off by infinity"),
     "drift of float32": (MARGIN, "a table that ends too soon is off by 1, and the drift at position 4000 is 5e-4"),
     "half precision: one unit": (50, "what is judged is 1 against one unit of a 16-bit format, 8e-3 in bfloat16"),
+    "float32, frequencies from rounded": (MARGIN, "a frequency that is left out is off by 1, and the bound is 3·10⁻⁵"),
     "float32 angles": (MARGIN, "a position that is rounded to another is off by radians, and the bound is 3·10⁻⁴"),
     "two roundings of the dtype": (8, "steps of a half are 30 roundings of bfloat16, at the largest number"),
     "two steps of the dtype": (10, "angles are off by radians at most, and a step of bfloat16 is a hundredth"),

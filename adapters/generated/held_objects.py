@@ -59,8 +59,9 @@ def leaves(thing: Any, wanted: Callable[[Any], bool]) -> Iterator[tuple[str, Pla
 
 def _leaves(thing: Any, wanted: Callable[[Any], bool], path: str, seen: set[int]) -> Iterator[tuple[str, Place, Any]]:
     entries = list(_entries(thing))
+    keys = [key for key, _ in entries]
     for key, x in entries:
-        name = within(path, key, [other for other, _ in entries])
+        name = within(path, key, keys)
         if wanted(x) and not isinstance(thing, tuple):
             yield name, (thing, key), x
         elif id(x) not in seen and not isinstance(x, Tensor):

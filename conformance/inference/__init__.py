@@ -128,7 +128,7 @@ def bindings(
             if isinstance(outcome, Bound):
                 bound.append(outcome)
                 found.append(candidate)
-                refused = [(c, reason) for c, reason in refused if not issubclass(candidate.thing, _class_of(c))]
+                refused = [(c, reason) for c, reason in refused if c.thing not in candidate.thing.__mro__]
     bound = [b for b in bound if not is_helper_of_refused(b, refused)]
     if not bound and component is None:  # names say nothing: only what is certified is believed
         for candidate in unnamed(source.module, chosen, [c.name for c in found]):
@@ -152,10 +152,6 @@ def bindings(
     if chosen is None:
         bound = with_parts(with_neighbours(with_users(bound, refused), left), found)
     return bound, left
-
-
-def _class_of(candidate: Candidate) -> type:
-    return candidate.thing if isinstance(candidate.thing, type) else type(candidate.thing)
 
 
 def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) -> Bound | Refusal:

@@ -39,13 +39,11 @@ def copied(place: Place, text: LayerText, config: Any) -> tuple[str, ...]:
     """Return a word on a head that is said to be tied to the table, and has a copy of its numbers; none else."""
     if text.component != COMPONENT or text.declares.get("tying") != "none":
         return ()
-    words = f"{inspect.getdoc(place.thing) or ''}\n{code_reached(place.thing)}"
-    file = source_text.text_of_module(place.module)
-    said = re.search(SAYS, words, re.IGNORECASE) and not re.search(FREE, words, re.IGNORECASE)
-    begins = [line for line in words.splitlines() if re.search(SAYS, line) and re.search(BEGINS, line)]
+    words, file = _words(place), source_text.text_of_module(place.module)
+    begins = any(_says(SAYS, line) and _says(BEGINS, line) for line in words.splitlines())
     option = "tie" in words and file is not None and re.search(OPTION, file.text)
     try:
-        module = build(place, text.made, config) if option or (said and not begins) else None
+        module = build(place, text.made, config) if option or (_says_tied(words) and not begins) else None
     except Failed:
         return ()
     if not isinstance(module, nn.Module) or not _has_a_copy(module):
@@ -64,8 +62,7 @@ def untied(place: Place, text: LayerText) -> tuple[str, ...]:
     """Return a word on a head that its code says is the table, and that has weights of its own; none else."""
     if text.component != COMPONENT or text.declares.get("tying") != "none":
         return ()
-    words = f"{inspect.getdoc(place.thing) or ''}\n{code_reached(place.thing)}"
-    if re.search(SAYS, words, re.IGNORECASE) and not re.search(FREE, words, re.IGNORECASE):
+    if _says_tied(_words(place)):
         return ("it says that its head is tied to its table, and both have weights of their own",)
     return ()
 
@@ -79,3 +76,15 @@ def _aliases(module: nn.Module) -> list[tuple[str, str]]:
         for own, _ in part.named_parameters(recurse=False, remove_duplicate=False)
         if own not in READ
     ]
+
+
+def _words(place: Place) -> str:
+    return f"{inspect.getdoc(place.thing) or ''}\n{code_reached(place.thing)}"
+
+
+def _says_tied(words: str) -> bool:
+    return _says(SAYS, words) and not _says(FREE, words)
+
+
+def _says(pattern: str, words: str) -> bool:
+    return re.search(pattern, words, re.IGNORECASE) is not None

@@ -283,6 +283,11 @@ def _said_of(thing: Any) -> list[str]:
         return []
 
 
+def words_of(thing: Any) -> str:
+    """Return the docstrings of a class or function, and of its call."""
+    return " ".join(inspect.getdoc(one) or "" for one in (thing, call_of(thing)))
+
+
 def said_in_file(module: Any) -> list[str]:
     """Return the words of the file that a module was read from, likewise."""
     text = source_text.text_of_module(module)

@@ -4,16 +4,17 @@ Both are common: targets that the caller has moved by one (nanoGPT), and those t
 requirement is about it, so that only what is neither is told, of code that speaks of nothing else to be added.
 """
 
-import inspect
 import re
 from collections.abc import Iterator
 
+import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound
-from attnconf.conformance.inference.calling import call_of, parameters
+from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.claims import words_of
 from attnconf.conformance.inference.language_models import COMPONENT, TARGETS
 from attnconf.conformance.inference.spied import spied
 from attnconf.conformance.inference.trial import reply
@@ -34,28 +35,28 @@ def of_loss(bound: Bound, asked: Request) -> Iterator[str]:
     code = code_reached(bound.place.thing)
     if bound.draft.component != COMPONENT or not re.search(SPEAKS, code) or re.search(MORE, code):
         return
+    said = re.search(IGNORES, code)
+    ignored = int(said[1] or said[2]) if said else None
+    targets = asked.inputs["ids"].roll(1, dims=1).clamp(min=1)
     optional = [p for p in parameters(bound.place.thing) if p.default is None]
     for name in (p.name for p in optional if re.fullmatch(TARGETS, snake(p.name))):
-        targets = asked.inputs["ids"].roll(1, dims=1).clamp(min=1)
         given = _given(bound, asked, name, targets)
         if given is None:
             continue
-        moved = [shift for shift in (0, 1) if _is_mean(*given, targets, shift)]
+        moved = [shift for shift in (0, 1) if _is_mean(*given, targets, shift, ignored)]
         if not moved:
             yield f"the loss that comes with `{name}` is no mean of -log p of them, at their own places or at the next"
-        elif moved == [0] and re.search(MOVES, _words(bound)):
+        elif moved == [0] and re.search(MOVES, words_of(bound.place.thing)):
             yield f"the loss that comes with `{name}` is of their own places: its words say that they are shifted"
-        elif ignored := re.search(IGNORES, code):
-            yield from _of_ignored(bound, asked, name, int(ignored[1] or ignored[2]), moved[0])
+        elif ignored is not None and _counts(bound, asked, name, targets, moved[0], ignored):
+            yield f"`{name}` that are {ignored}, which is ignored, count in the loss"
 
 
-def _of_ignored(bound: Bound, asked: Request, name: str, ignored: int, shift: int) -> Iterator[str]:
-    """Yield a word on a loss in which targets count that the code says are ignored."""
-    targets = asked.inputs["ids"].roll(1, dims=1).clamp(min=1)
-    targets[:, -1] = ignored
+def _counts(bound: Bound, asked: Request, name: str, targets: Tensor, shift: int, ignored: int) -> bool:
+    """Return whether targets that the code says are ignored count in a loss."""
+    targets = torch.cat([targets[:, :-1], torch.full_like(targets[:, -1:], ignored)], dim=1)
     given = _given(bound, asked, name, targets)
-    if given is not None and given[1].isfinite() and not _is_mean(*given, targets, shift):
-        yield f"`{name}` that are {ignored}, which is ignored, count in the loss"
+    return given is not None and bool(given[1].isfinite()) and not _is_mean(*given, targets, shift, ignored)
 
 
 def _given(bound: Bound, asked: Request, name: str, targets: Tensor) -> tuple[Tensor, Tensor] | None:
@@ -68,13 +69,9 @@ def _given(bound: Bound, asked: Request, name: str, targets: Tensor) -> tuple[Te
     return (logits[0].detach(), losses[0].detach().reshape(())) if len(logits) == len(losses) == 1 else None
 
 
-def _is_mean(logits: Tensor, loss: Tensor, targets: Tensor, shift: int) -> bool:
-    """Return whether a loss is the mean, or the sum, of -log p of the targets that are ids, so many places on."""
+def _is_mean(logits: Tensor, loss: Tensor, targets: Tensor, shift: int, ignored: int | None) -> bool:
+    """Return whether a loss is the mean, or the sum, of -log p of the targets, so many places on; but the ignored."""
     ahead, wanted = logits[:, : logits.shape[1] - shift].log_softmax(-1), targets[:, shift:]
-    counted = wanted >= 0
+    counted = torch.ones_like(wanted, dtype=torch.bool) if ignored is None else wanted != ignored
     each = -ahead.gather(-1, wanted.clamp(min=0)[..., None])[..., 0][counted]
     return any(bool((loss - x).abs() <= CLOSE * x.abs()) for x in (each.mean(), each.sum(), each.sum() / len(targets)))
-
-
-def _words(bound: Bound) -> str:
-    return " ".join(inspect.getdoc(one) or "" for one in (bound.place.thing, call_of(bound.place.thing)))

@@ -18,6 +18,7 @@ WORDS = {
 }  # fmt: skip
 FILLERS = {"w", "b", "weight", "bias", "weights", "to", "lin", "linear", "fc", "proj", "projection", "layer", "net",
            "dense", "p", "l", "matrix", "transform", "map", "a", "kernel"}  # fmt: skip
+WEIGHTS = r"([wbg]\d?|weights?|bias|kernel|scale|gamma|beta|gain)"  # keys and arguments that hold weights
 
 
 def by_name(parameters: Mapping[str, Tensor], sizes: Sizes) -> dict[str, str] | None:

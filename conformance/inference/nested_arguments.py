@@ -6,19 +6,18 @@
 import ast
 import inspect
 import re
-import textwrap
 from collections.abc import Iterator
 from functools import lru_cache
 from types import FunctionType
 
 from attnconf.conformance.inference.angle_names import is_table
 from attnconf.conformance.inference.calling import CACHE, parameters
-from attnconf.conformance.inference.naming import role_of
+from attnconf.conformance.inference.naming import WEIGHTS, role_of
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
-from attnconf.conformance.source.syntax import tree_of
+from attnconf.conformance.source.syntax import tree_of_function
 
 Nested = dict[str, "Nested"] | list["Nested"] | None  # None: a tensor
-OF_WEIGHTS = r"(.*_)?([wbg]\d?|weights?|bias|kernel|scale|gamma|beta|gain)"  # what is weights by its name
+OF_WEIGHTS = rf"(.*_)?{WEIGHTS}"  # what is weights by its name
 TABLES = r"w[tp]e(_.*)?|.*emb.*"
 GOES = {"enumerate", "zip", "reversed", "list", "tuple"}  # what a loop goes through something with
 DEEP = 6  # functions that hand weights on to each other
@@ -47,7 +46,11 @@ def _is_something_else(name: str) -> bool:
 
 def _is_indexed(thing: FunctionType, name: str, by: list[str]) -> bool:
     """Return whether an argument is indexed by others, as a table by ids."""
-    read = (one for one in ast.walk(_tree(thing)) if isinstance(one, ast.Subscript) and ast.unparse(one.value) == name)
+    read = (
+        one
+        for one in ast.walk(tree_of_function(thing))
+        if isinstance(one, ast.Subscript) and ast.unparse(one.value) == name
+    )
     return any(isinstance(of, ast.Name) and of.id in by for one in read for of in ast.walk(one.slice))
 
 
@@ -64,7 +67,7 @@ def _unpacks(held: Nested) -> bool:
 def _asked(thing: FunctionType, here: str, deep: int) -> Nested:
     """Return what a function asks an expression for: ``here`` as it stands in its code."""
     found: dict[str, Nested] = {}
-    for one in ast.walk(_tree(thing)) if deep else ():
+    for one in ast.walk(tree_of_function(thing)) if deep else ():
         if isinstance(one, ast.Call) and (called := _own(thing, one)):
             for name, into in _handed(called, one, here):
                 held = _asked(called, into, deep - 1)
@@ -119,12 +122,3 @@ def _each(loop: ast.For | ast.comprehension, here: str) -> str:
             name = name.elts[1 if through.func.id == "enumerate" else args.index(here)]
         through = through.args[args.index(here)]
     return name.id if isinstance(name, ast.Name) and ast.unparse(through) == here else ""
-
-
-@lru_cache(64)
-def _tree(thing: FunctionType) -> ast.AST:
-    """Return the code of a function; that of nothing where it has no text."""
-    try:
-        return tree_of(textwrap.dedent(inspect.getsource(inspect.unwrap(thing))))
-    except (OSError, TypeError, SyntaxError):
-        return ast.Module([], [])

@@ -4,12 +4,11 @@ Much right code is for one new token after the other, and is wrong or fails wher
 has to be said before they are asked for in earnest.
 """
 
-import inspect
 import re
 
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.calling import call_of, parameters
-from attnconf.conformance.inference.claims import said_in_file
+from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.claims import said_in_file, words_of
 from attnconf.conformance.inference.kept_state import FAILS, SEVERAL
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 from attnconf.conformance.source import source_text
@@ -46,8 +45,7 @@ def as_promised(place: Place, told: str) -> str:
 
 def _promises_several(place: Place) -> bool:
     """Return whether the words on a class or function and its call say that several tokens may come, not one alone."""
-    described = (place.thing, call_of(place.thing))
-    told = re.sub(r"\s+", " ", " ".join(inspect.getdoc(one) or "" for one in described))
+    told = re.sub(r"\s+", " ", words_of(place.thing))
     both, several, one = (
         re.search(words, told, re.IGNORECASE) is not None for words in (_ONE_OR_SEVERAL, _SEVERAL, _ONE)
     )

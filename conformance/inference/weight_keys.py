@@ -3,19 +3,17 @@
 import ast
 import inspect
 import re
-import textwrap
 from collections.abc import Iterator
-from functools import lru_cache
 from types import FunctionType
 from typing import TypeGuard
 
 from attnconf.conformance.inference.calling import CACHE
-from attnconf.conformance.inference.naming import role_of
+from attnconf.conformance.inference.naming import WEIGHTS, role_of
 from attnconf.conformance.source.source_text import reached
-from attnconf.conformance.source.syntax import tree_of
+from attnconf.conformance.source.syntax import tree_of_function
 
 PART, FIRST = '"part"', "0"  # what is told for a part of the keys: a name, or the number of the first layer
-OF_WEIGHTS = r"(^|[._])([wbg]\d?|weights?|bias|kernel|scale|gamma|beta|gain)$"  # the end of a key
+OF_WEIGHTS = rf"(^|[._]){WEIGHTS}$"  # the end of a key
 SPOKEN = ast.Raise | ast.Assert  # strings in these are for people, and in calls of these
 SAYS = {"print", "warn", "info", "debug", "warning", "log"}
 
@@ -24,14 +22,14 @@ def reads_weights(thing: FunctionType, name: str) -> bool:
     """Return whether a function reads by keys of weights from an argument: ``p["wq"]``, ``p[f"{layer}.b1"]``."""
     if re.fullmatch(CACHE, name.lower()):
         return False
-    keys = [key for holder, key in _keys(_tree(thing)) if holder == name]
+    keys = [key for holder, key in _keys(tree_of_function(thing)) if holder == name]
     ends = [_end(key) for key in keys]
     return any(map(_is_put_together, keys)) or any(re.search(OF_WEIGHTS, end) or role_of(end) for end in ends if end)
 
 
 def asks_by_key(thing: FunctionType, name: str) -> bool:
     """Return whether a function reads weights from an argument, or keys are put together in what it calls."""
-    trees = map(_tree, reached(thing))
+    trees = map(tree_of_function, reached(thing))
     return reads_weights(thing, name) or any(_is_put_together(key) for tree in trees for _, key in _keys(tree))
 
 
@@ -40,7 +38,7 @@ def parts_of_keys(thing: FunctionType, above: tuple[FunctionType, ...] = ()) -> 
 
     That is done by it, or by a function of the file that it hands them on to; ``above``: those that it is called by.
     """
-    names = {name for key in _put_together(_tree(thing)) for name in _joined(key)}
+    names = {name for key in _put_together(tree_of_function(thing)) for name in _joined(key)}
     for called, handed in _calls(thing) if thing not in above else ():
         parts = parts_of_keys(called, (*above, thing))
         names |= {of for name, of in zip(inspect.signature(called).parameters, handed, strict=False) if name in parts}
@@ -50,7 +48,7 @@ def parts_of_keys(thing: FunctionType, above: tuple[FunctionType, ...] = ()) -> 
 
 def _calls(thing: FunctionType) -> Iterator[tuple[FunctionType, list[str]]]:
     """Yield the functions of the file that a function calls, each with the names that it hands on, "" for no name."""
-    for one in (one for one in ast.walk(_tree(thing)) if isinstance(one, ast.Call)):
+    for one in (one for one in ast.walk(tree_of_function(thing)) if isinstance(one, ast.Call)):
         called = thing.__globals__.get(one.func.id) if isinstance(one.func, ast.Name) else None
         if isinstance(called, FunctionType) and called.__module__ == thing.__module__:
             yield called, [of.id if isinstance(of, ast.Name) else "" for of in one.args]
@@ -61,15 +59,6 @@ def told_part(thing: FunctionType, name: str) -> str:
     others = [f for f in thing.__globals__.values() if isinstance(f, FunctionType) and f.__module__ == thing.__module__]
     makers = [f for f in others if not any(reads_weights(f, given) for given in inspect.signature(f).parameters)]
     return PART if any(name in parts_of_keys(maker) for maker in makers) else FIRST
-
-
-@lru_cache(64)
-def _tree(thing: FunctionType) -> ast.AST:
-    """Return the code of a function; that of nothing where it has no text."""
-    try:
-        return tree_of(textwrap.dedent(inspect.getsource(inspect.unwrap(thing))))
-    except (OSError, TypeError, SyntaxError):
-        return ast.Module([], [])
 
 
 def _keys(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:

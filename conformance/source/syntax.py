@@ -2,9 +2,13 @@
 
 import ast
 import gc
+import inspect
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from types import FunctionType
 
 TRANSPOSING = {"transpose", "permute", "swapaxes", "movedim", "moveaxis", "t", "T", "mT", "rearrange", "swapdims"}
 ACTIVATIONS = {"relu", "gelu", "silu", "sigmoid", "tanh", "leaky_relu", "relu6", "elu", "selu", "swish", "softplus"}
@@ -26,6 +30,15 @@ def tree_of(text: str, filename: str = "<text>") -> ast.Module:
     finally:
         if collecting:
             gc.enable()
+
+
+@lru_cache(64)
+def tree_of_function(thing: FunctionType) -> ast.AST:
+    """Return the code of a function; that of nothing where it has no text."""
+    try:
+        return tree_of(textwrap.dedent(inspect.getsource(inspect.unwrap(thing))))
+    except (OSError, TypeError, SyntaxError):
+        return ast.Module([], [])
 
 
 def expression_of(text: str) -> ast.expr:

@@ -1,7 +1,8 @@
-"""Methods that take one position after the other, beside the call that takes them all: both have to give the same.
+"""Methods that take a sequence part by part, beside the call that takes it whole: both have to give the same.
 
 A method is asked where it is called a step, takes what the call takes, keeps something in its object, and gives for the
-first position what the call gives. Methods that begin a sequence, by their names, are called before each of two.
+first part what the call gives. Methods that begin a sequence, by their names, are called before each of two. Whoever
+takes several positions at the beginning takes them later too, or refuses them.
 """
 
 import contextlib
@@ -18,17 +19,23 @@ from torch.utils._pytree import tree_leaves
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.calling import call_of
+from attnconf.conformance.inference.kept_objects import OF_SAMPLES
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.spied import calls_as
 from attnconf.conformance.inference.trial import drawn, reply, same_numbers
 from attnconf.conformance.inference.vocabulary import snake
 
-STEP = r"(forward_|decode_|run_)?(one_|next_|single_|incremental_)?(step|incremental|decode_one)(_forward)?"
+STEP = (
+    r"(forward_|decode_|run_)?(one_|next_|single_|incremental_)?(step|incremental|decode_one)(_forward)?"
+    r"|forward_(cached|chunk|incremental)|(decode|process|push|feed|stream|extend|append|advance)(_(chunk|next|cached))?"
+)
 BEGIN = (
     r"(start|begin|reset|restart|clear|new|init|empty|forget|drop|flush|free|release)"
     r"(_(?!.*(param|weight|grad|hook|drop|layer|bias))\w+)?"
 )
 LONG = 6
+ONE_BY_ONE, IN_PARTS = (1,) * LONG, (2, 1, 3)
+ROOM = r"(max_?)?(seq_?)?(len(gth)?|size|steps|tokens)|capacity"
 
 
 @dataclass(frozen=True)
@@ -43,15 +50,21 @@ class Stepped:
     def whole(self, given: Mapping[str, Any]) -> Tensor:
         return _output(self.call(given), given[self.first])
 
-    def stepwise(self, given: Mapping[str, Any], so_far: bool = False) -> list[Tensor]:
-        """Return the output of each position, as the object is stepped; ``so_far``: it is handed those before too."""
-        x, outs = given[self.first], []
+    def stepwise(self, given: Mapping[str, Any], cuts: Sequence[int] = ONE_BY_ONE, so_far: bool = False) -> Tensor:
+        """Return the output of each part, as the object is stepped; ``so_far``: it is handed those before too."""
+        x, outs, at = given[self.first], [], 0
         for begin in self.begin:
-            begin(**_taken(begin, given))
-        for t in range(x.shape[1]):
-            part = x[:, 0 if so_far else t : t + 1]
-            outs.append(_output(self.step(**_taken(self.step, {**given, self.first: part})), part)[:, -1:])
-        return outs
+            begin(**_taken(begin, given, x))
+        for size in cuts:
+            part = x[:, 0 if so_far else at : at + size]
+            outs.append(_output(self._stepped(part, given), part)[:, -size:])
+            at += size
+        return torch.cat(outs, 1)
+
+    def _stepped(self, part: Tensor, given: Mapping[str, Any]) -> Any:
+        """Return what the step gives, whose first argument is the part however it is called."""
+        name = next(iter(inspect.signature(self.step).parameters))
+        return self.step(**{**_taken(self.step, {**given, self.first: part}, part), name: part})
 
 
 def of_steps(bound: Bound, asked: Request) -> Iterator[str]:
@@ -91,14 +104,26 @@ def _of(module: Any, function: Callable[..., Any], given: dict[str, Any], name: 
     if not _looks_back_alone(stepped, one, want):
         return ""
     outs = stepped.stepwise(one)
-    if _kept(module) == before or not same_numbers(outs[0], want[:, :1]):
+    if _kept(module) == before or not same_numbers(outs[:, :1], want[:, :1]):
         return ""
-    if not same_numbers(torch.cat(outs, 1), want):
-        if same_numbers(torch.cat(stepped.stepwise(one, so_far=True), 1), want):
+    if not same_numbers(outs, want):
+        if same_numbers(stepped.stepwise(one, so_far=True), want):
             return ""
         return f"the method `{name}` does not continue a sequence: a later position is not what it is in the whole"
-    if not same_numbers(torch.cat(stepped.stepwise(other), 1), stepped.whole(other)):
+    if not same_numbers(stepped.stepwise(other), stepped.whole(other)):
         return f"the method `{begin[0]}` does not begin anew: `{name}` goes on with something of the sequence before"
+    return _of_parts(stepped, one, want, name)
+
+
+def _of_parts(stepped: Stepped, given: Mapping[str, Any], want: Tensor, name: str) -> str:
+    """Return a word on a step that takes several positions at the beginning, and gives others for them later."""
+    with contextlib.suppress(Failed):  # parts that are refused are no mistake
+        outs, first = attempt(lambda: stepped.stepwise(given, IN_PARTS)), IN_PARTS[0]
+        if same_numbers(outs[:, :first], want[:, :first]) and not same_numbers(outs, want):
+            return (
+                f"the method `{name}` takes several positions at the beginning, and gives others than in the whole"
+                " where they come later"
+            )
     return ""
 
 
@@ -116,9 +141,17 @@ def _methods(thing: Any, names: str) -> list[str]:
     return [n for n, m in found.items() if inspect.isfunction(m) and re.fullmatch(names, snake(n))]
 
 
-def _taken(method: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of the arguments of a call a method takes: it fails where it wants others."""
-    return {name: given[name] for name in inspect.signature(method).parameters if name in given}
+def _taken(method: Callable[..., Any], given: Mapping[str, Any], x: Tensor) -> dict[str, Any]:
+    """Return the arguments of a call that a method takes, and sizes that it wants; it fails where it wants others."""
+    wanted = inspect.signature(method).parameters
+    sizes = {name: size for name, one in wanted.items() if one.default is one.empty for size in _sizes(name, x)}
+    return sizes | {name: given[name] for name in wanted if name in given}
+
+
+def _sizes(name: str, x: Tensor) -> list[int]:
+    """Return the number of samples, or of positions, where an argument is called so."""
+    ways = ((OF_SAMPLES, x.shape[0]), (ROOM, LONG))
+    return [size for names, size in ways if re.fullmatch(names, snake(name))][:1]
 
 
 def _other(x: Any, name: str) -> Any:

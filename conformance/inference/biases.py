@@ -144,7 +144,7 @@ T5_INPUTS: Mapping[str, Input] = {
     "buckets": Input(SIZES["buckets"], ("config.num_buckets",), free=False, optional=True),
     "distance": Input(SIZES["distance"] + "|far|dmax", ("config.max_distance",), free=False, optional=True),
     "bidirectional": Input(
-        SIZES["bidirectional"] + "|both_?ways", ("config.bidirectional",), free=False, optional=True
+        SIZES["bidirectional"] + "|both(_?ways|_?sides)?", ("config.bidirectional",), free=False, optional=True
     ),
     "one_way": Input(SIZES["causal"], ("not config.bidirectional",), free=False, optional=True),
     "heads": Input(SIZES["heads"], ("config.num_heads",), free=False, optional=True),

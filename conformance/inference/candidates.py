@@ -10,6 +10,7 @@ from typing import Any
 from torch import nn
 
 from attnconf.conformance.chapters.contents import appearances
+from attnconf.conformance.chapters.shared.appearance import POSITIONS
 from attnconf.conformance.inference.angle_names import is_table
 from attnconf.conformance.inference.builders import as_built
 from attnconf.conformance.inference.by_doing import given, own_methods
@@ -69,7 +70,33 @@ def candidates(module: ModuleType, chosen: str | None, component: str | None) ->
         if components and not (chosen is None and _undoes(name, thing, module)):
             weak = not component and chosen is None and components == tuple(positional(name, thing)) and not named(name)
             found.append(Candidate(name, thing, components, frozenset(names_read(thing)), weak))
-    return sorted(found, key=lambda c: _line(c.thing))
+    found = [_as_what_it_uses(c, found) for c in found]
+    return sorted([*found, *(_users(module, found) if chosen is None else ())], key=lambda c: _line(c.thing))
+
+
+def _as_what_it_uses(candidate: Candidate, found: Collection[Candidate]) -> Candidate:
+    """Return a candidate that encodes positions somehow as the one that it uses, where a name says which that is."""
+    used = _encodings(candidate.uses, found)
+    if not (candidate.weak and used and appearances()[candidate.components[0]].kind == POSITIONS):
+        return candidate
+    return replace(candidate, components=tuple(dict.fromkeys((*used[:1], *candidate.components))))
+
+
+def _users(module: ModuleType, found: Collection[Candidate]) -> Iterator[Candidate]:
+    """Yield the functions of a file whose names say nothing, and that use one for positions, which says what it is."""
+    names = {c.name for c in found}
+    for name, thing in vars(module).items():
+        own = isinstance(thing, FunctionType) and thing.__module__ == module.__name__
+        if own and not name.startswith("_") and name not in names and says_nothing(name):
+            used = _encodings(names_read(thing), [c for c in found if isinstance(c.thing, FunctionType)])
+            if used:
+                yield Candidate(name, thing, used[:1], frozenset(names_read(thing)), weak=True)
+
+
+def _encodings(names: Collection[str], found: Collection[Candidate]) -> tuple[str, ...]:
+    """Return what encodings of positions those of some names are, as far as names tell."""
+    used = (c.components[0] for c in found if c.name in names and not c.weak)
+    return tuple(c for c in used if appearances()[c].kind == POSITIONS)
 
 
 def _has_classes(module: ModuleType) -> bool:

@@ -1,9 +1,10 @@
 """What an argument for a cache does: handed what calls keep, or an object to keep it in, it continues a sequence."""
 
+import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from typing import Any
 
 from torch import Tensor
@@ -22,13 +23,14 @@ from attnconf.conformance.inference.kept_state import (
     Came,
     Rows,
     best,
+    containers,
     continued,
     flags,
-    kept_dicts,
     places,
 )
-from attnconf.conformance.inference.probing import found_output
+from attnconf.conformance.inference.probing import Failed, attempt, found_output
 from attnconf.conformance.inference.said_of_caches import as_promised
+from attnconf.conformance.inference.spied import calls_as
 from attnconf.conformance.inference.trial import drawn, reply, same
 from attnconf.conformance.inference.tried import Tried
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
@@ -42,7 +44,7 @@ def cache(tried: Tried) -> str:
     """
     x = next(iter(tried.asked.inputs.values()))
     found = parameters(tried.bound.place.thing)
-    absent = {p.name: None for p in found if p.default is None and "memory" in meanings(p.name, INPUTS)}
+    absent = dict.fromkeys(_of_memory(tried))
     itself = len(tried.asked.inputs) == 1 or (absent and set(tried.asked.inputs) <= set(THREE))
     embeds = "handed(" in tried.bound.draft.body or tried.bound.draft.component == "language_model"
     if embeds:  # one that may be left out is asked by kept_by_models.of_ids
@@ -54,6 +56,19 @@ def cache(tried: Tried) -> str:
         return "" if not told.startswith((UNTRIED, DIFFERS)) or _keeps_a_memory(tried) else UNTRIED
     turned = any(kind_of(p.name) for p in found)  # perhaps it wants the tables of all, and takes its rows itself
     return UNTRIED if turned and told.startswith(DIFFERS) else as_promised(tried.bound.place, told)
+
+
+def _of_memory(tried: Tried) -> list[str]:
+    """Return the arguments that may be left out, and are called after a memory or are handed one."""
+    _, seen = tried.given(None)
+    handed = [x for role, x in tried.asked.inputs.items() if role != "query"]
+    absent = [p.name for p in parameters(tried.bound.place.thing) if p.default is None]
+    given = {name for name, y in seen.given[1].items() if any(_is(y, x) for x in handed)}
+    return [name for name in absent if name in given or "memory" in meanings(name, INPUTS)]
+
+
+def _is(given: Any, x: Tensor) -> bool:
+    return isinstance(given, Tensor) and given.shape == x.shape and given.equal(x)
 
 
 def _continued(tried: Tried, x: Tensor, absent: Mapping[str, None]) -> str:
@@ -78,15 +93,17 @@ def _ways(tried: Tried, x: Tensor, more: Mapping[str, Any], tables: Rows) -> Ite
     place, stacked = tried.bound.place, COMPONENTS[tried.bound.draft.component].stacked
 
     def call(told: Rows, part: Tensor, kept: Any, at: int) -> Came | None:
-        return _came(tried, part, kept, {**more, **told(at, part.shape[1]), **tables(at, part.shape[1])})
+        return _came(tried, part, kept, _given(more, told, tables, at, part.shape[1]))
 
     for told in places(place.thing):
         yield from (continued(partial(call, told), x, new, returned=True) for new in EMPTY)
         if stacked:  # below, tokens see those behind them
             continue
         objects = kept_objects(tried.argument.annotation, place.module, tried.asked.config, len(x))
-        dicts = kept_dicts(lambda written, told=told: call(told, x, written, 0))  # type: ignore[misc]
-        yield from (continued(partial(call, told), x, new, returned=False) for new in chain(objects, dicts))
+        yield from (continued(partial(call, told), x, new, returned=False) for new in objects)
+        again = partial(_by_one, tried, _captured(tried), partial(_given, more, told, tables))
+        found = containers(lambda written, again=again: again(x, written, 0))  # type: ignore[misc]
+        yield from (continued(again, x, new, returned=False) for new in found)
 
 
 def _came(tried: Tried, x: Tensor, kept: Any, given: Mapping[str, Any]) -> Came | None:
@@ -95,6 +112,49 @@ def _came(tried: Tried, x: Tensor, kept: Any, given: Mapping[str, Any]) -> Came 
     _, seen = tried.given(kept, asked, **given)
     where = found_output(seen.returned, tuple(x.shape))
     return None if where is None else Came(eval(where, {"result": seen.returned}).detach(), seen.returned, seen.calls)
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A call of one object, or of a function: what was called, and what it was given, by name."""
+
+    function: Callable[..., Any]
+    owner: tuple[Any, ...]
+    given: Mapping[str, Any]
+
+
+def _captured(tried: Tried) -> Captured | None:
+    """Return the call that the binding makes, of an object that may be called again: dicts have its parts as keys."""
+    held: list[Captured] = []
+    owned = isinstance(tried.bound.place.thing, type)
+
+    def called(function: Callable[..., Any], described: Any, *args: Any, **kwargs: Any) -> Any:
+        names = dict(inspect.signature(described).bind_partial(*args, **kwargs).arguments)
+        held.append(Captured(function, args[:1] if owned else (), dict(list(names.items())[owned:])))
+        return function(*args, **kwargs)
+
+    with calls_as(tried.bound.place, called):
+        reply(tried.bound.draft.implementation(tried.bound.place.module), tried.asked)
+    return held[0] if len(held) == 1 else None
+
+
+def _given(more: Mapping[str, Any], told: Rows, tables: Rows, at: int, tokens: int) -> dict[str, Any]:
+    """Return what a call gets besides: what stays, and what some tokens behind others want."""
+    return {**more, **told(at, tokens), **tables(at, tokens)}
+
+
+def _by_one(tried: Tried, captured: Captured | None, told: Rows, x: Tensor, kept: Any, at: int) -> Came | None:
+    """Return what comes back of tokens, of one and the same object; None where no output is among it."""
+    if captured is None:
+        return None
+    inputs = {n: x for n, y in captured.given.items() if any(_is(y, z) for z in tried.asked.inputs.values())}
+    given = {**captured.given, **inputs, **told(at, x.shape[1]), tried.argument.name: kept}
+    try:
+        returned = attempt(lambda: captured.function(*captured.owner, **given))
+    except Failed:
+        return None
+    where = found_output(returned, tuple(x.shape))
+    return None if where is None else Came(eval(where, {"result": returned}).detach(), returned)
 
 
 def _tables(tried: Tried, x: Tensor, more: Mapping[str, Any]) -> Rows | None:

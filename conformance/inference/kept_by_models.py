@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import torch
@@ -15,7 +16,17 @@ from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import Construction, run, space_for
 from attnconf.conformance.inference.calling import CACHE, parameters
 from attnconf.conformance.inference.function_forms import taken
-from attnconf.conformance.inference.kept_state import EMPTY, UNTRIED, Came, Rows, best, continued, flags, places
+from attnconf.conformance.inference.kept_state import (
+    EMPTY,
+    UNTRIED,
+    Came,
+    Rows,
+    best,
+    containers,
+    continued,
+    flags,
+    places,
+)
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.said_of_caches import as_promised
 from attnconf.conformance.inference.vocabulary import meanings, snake
@@ -59,7 +70,8 @@ def _ways(built: nn.Module, name: str, thing: Any) -> Iterator[str]:
     for told in places(thing):
         call = partial(_came, built, name, flags(thing), told)
         yield from (continued(call, ids, new, returned=True) for new in EMPTY)
-        yield from (continued(call, ids, new, returned=False) for new in _made_by(built, len(ids)))
+        written = chain(_made_by(built, len(ids)), containers(lambda kept, call=call: call(ids, kept, 0)))  # type: ignore[misc]
+        yield from (continued(call, ids, new, returned=False) for new in written)
 
 
 def _made_by(module: nn.Module, samples: int) -> Iterator[Callable[[], Any]]:

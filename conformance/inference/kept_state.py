@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_leaves
 
 from attnconf.conformance.inference.angle_names import BEGINS
 from attnconf.conformance.inference.calling import POSITIONS, parameters
@@ -121,11 +122,11 @@ def keys_and_values(kept: Any) -> bool:
     return tensors and pair[0].shape == pair[1].shape
 
 
-def kept_dicts(call: Callable[[dict[Any, Any]], Any]) -> Iterator[Callable[[], dict[Any, Any]]]:
-    """Yield what makes a dict of the caller's, where a call that is handed one writes keys and values into it."""
-    written: dict[Any, Any] = {}
-    call(written)
-    values = tuple(written.values())
-    tensors = [x for x in values if isinstance(x, Tensor) and x.ndim >= 3]
-    if keys_and_values(tensors) or any(map(keys_and_values, values)):
-        yield dict
+def containers(call: Callable[[Any], Any]) -> Iterator[Callable[[], Any]]:
+    """Yield dict and list, where a call that is handed an empty one of the caller's writes keys and values into it."""
+    for kind in (dict[Any, Any], list[Any]):
+        written = kind()
+        call(written)
+        shapes = [x.shape for x in tree_leaves(written) if isinstance(x, Tensor) and x.ndim >= 3]
+        if len(shapes) > len(set(shapes)):
+            yield kind

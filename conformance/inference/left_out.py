@@ -25,7 +25,7 @@ from attnconf.conformance.inference.configurations import own_dataclass
 from attnconf.conformance.inference.defaults import broken_defaults, idle_axes, idle_dropout
 from attnconf.conformance.inference.growing_tables import of_growth
 from attnconf.conformance.inference.idle_arguments import HINT, counts, documented
-from attnconf.conformance.inference.kept_state import keys_and_values
+from attnconf.conformance.inference.kept_state import containers, keys_and_values
 from attnconf.conformance.inference.kept_values import of_masks, of_old_weights
 from attnconf.conformance.inference.losses import of_loss
 from attnconf.conformance.inference.mask_claims import claimed
@@ -181,12 +181,18 @@ def _of_call(
 def _of_state(
     bound: Bound, asked: Request, base: Reply | Failure, left: Sequence[inspect.Parameter], seen: Seen
 ) -> Iterator[Finding]:
-    """Yield arguments of any name that take the keys and values of a call back, and do not continue its sequence."""
+    """Yield arguments of any name that take the keys and values of a call, and do not continue its sequence.
+
+    They are those that come back, or those that a call writes into what it is handed.
+    """
     returned = seen.returned if isinstance(seen.returned, tuple | list) else ()
-    if isinstance(base, Failure) or not any(map(keys_and_values, returned)):
+    if isinstance(base, Failure):
         return
-    for p in (p for p in left if p.default is None):
-        what = TRIALS["cache"](Tried(bound, asked, base, p))
+    came = any(map(keys_and_values, returned))
+    for tried in (Tried(bound, asked, base, p) for p in left if p.default is None):
+        if not came and not any(True for _ in containers(tried.given)):
+            continue
+        p, what = tried.argument, TRIALS["cache"](tried)
         if what.startswith("does not") or what in (ONE_ALONE, NOT_SAID):
             yield Finding(p.name, what, role="cache")
 

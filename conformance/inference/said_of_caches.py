@@ -14,7 +14,8 @@ from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 from attnconf.conformance.source import source_text
 
 _SEVERAL = (
-    r"\bchunks?\b[^.]{0,40}\b(any|every|each|arbitrary|whatever)\b|\bchunk (by|after) chunk\b|\bin chunks\b|"
+    r"\b(chunk|piece|block|part)s?\b[^.]{0,40}\b(any|every|each|arbitrary|whatever)\b|"
+    r"\bchunk (by|after) chunk\b|\bin chunks\b|"
     r"\b(any|every|arbitrary) (length|number of (new )?(tokens|positions|steps))\b|\bof several (new )?tokens\b|"
     r"\b(one or (more|several|many)|several|multiple|more than one) (new |next )?(tokens?|positions)\b|"
     r"\bmulti-?token\b"
@@ -30,11 +31,11 @@ ONE_ALONE = "takes one new token at a time, and is asked for that alone"
 NOT_SAID = "continues a sequence by one token: several at once are something else, and nothing says that they may come"
 
 
-def as_promised(place: Place, told: str) -> str:
-    """Return words on a cache, ``told``, such that they hold against nobody what nobody promises."""
+def as_promised(place: Place, told: str, also: str = "") -> str:
+    """Return words on a cache such that they hold against nobody what nobody promises, ``also`` in other words."""
     if told not in (SEVERAL, FAILS):
         return told
-    if _promises_several(place):
+    if _promises_several(place, also):
         return told
     spoken = re.search(_ONE, " ".join(said_in_file(place.module)), re.IGNORECASE)
     text = source_text.text_of_module(place.module)
@@ -43,9 +44,9 @@ def as_promised(place: Place, told: str) -> str:
     return NOT_SAID
 
 
-def _promises_several(place: Place) -> bool:
+def _promises_several(place: Place, also: str) -> bool:
     """Return whether the words on a class or function and its call say that several tokens may come, not one alone."""
-    told = re.sub(r"\s+", " ", words_of(place.thing))
+    told = re.sub(r"\s+", " ", f"{words_of(place.thing)} {also}")
     both, several, one = (
         re.search(words, told, re.IGNORECASE) is not None for words in (_ONE_OR_SEVERAL, _SEVERAL, _ONE)
     )

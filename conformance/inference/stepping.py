@@ -1,8 +1,8 @@
 """Methods that take a sequence part by part, beside the call that takes it whole: both have to give the same.
 
 A method is asked where it is called a step, takes what the call takes, keeps something in its object, and gives for the
-first part what the call gives. Methods that begin a sequence, by their names, are called before each of two. Whoever
-takes several positions at the beginning takes them later too, or refuses them.
+first part what the call gives. Methods that begin a sequence, by their names, are called before each of two. Several
+positions behind others are asked for where words say that they may come.
 """
 
 import contextlib
@@ -17,10 +17,12 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.inference.binding import Bound
+from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import call_of
 from attnconf.conformance.inference.kept_objects import OF_SAMPLES
+from attnconf.conformance.inference.kept_state import SEVERAL
 from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.said_of_caches import as_promised
 from attnconf.conformance.inference.spied import calls_as
 from attnconf.conformance.inference.trial import drawn, reply, same_numbers
 from attnconf.conformance.inference.vocabulary import snake
@@ -87,7 +89,15 @@ def of_steps(bound: Bound, asked: Request) -> Iterator[str]:
 
     with calls_as(bound.place, called):
         reply(bound.draft.implementation(bound.place.module), asked)
-    yield from filter(None, words)
+    yield from filter(None, (_said(bound.place, steps[0], told) for told in words))
+
+
+def _said(place: Place, name: str, told: str) -> str:
+    """Return words on a step such that several positions at once count only where somebody says that they may come."""
+    described = f"{inspect.getdoc(place.module) or ''} {inspect.getdoc(getattr(place.thing, name)) or ''}"
+    if told != SEVERAL:
+        return told
+    return f"the method `{name}` {SEVERAL}" if as_promised(place, told, described) == SEVERAL else ""
 
 
 def _of(module: Any, function: Callable[..., Any], given: dict[str, Any], name: str) -> str:
@@ -112,19 +122,15 @@ def _of(module: Any, function: Callable[..., Any], given: dict[str, Any], name: 
         return f"the method `{name}` does not continue a sequence: a later position is not what it is in the whole"
     if not same_numbers(stepped.stepwise(other), stepped.whole(other)):
         return f"the method `{begin[0]}` does not begin anew: `{name}` goes on with something of the sequence before"
-    return _of_parts(stepped, one, want, name)
+    return SEVERAL if _several_differ(stepped, one, want) else ""
 
 
-def _of_parts(stepped: Stepped, given: Mapping[str, Any], want: Tensor, name: str) -> str:
-    """Return a word on a step that takes several positions at the beginning, and gives others for them later."""
+def _several_differ(stepped: Stepped, given: Mapping[str, Any], want: Tensor) -> bool:
+    """Return whether a step takes several positions at the beginning, and gives others for them later."""
     with contextlib.suppress(Failed):  # parts that are refused are no mistake
         outs, first = attempt(lambda: stepped.stepwise(given, IN_PARTS)), IN_PARTS[0]
-        if same_numbers(outs[:, :first], want[:, :first]) and not same_numbers(outs, want):
-            return (
-                f"the method `{name}` takes several positions at the beginning, and gives others than in the whole"
-                " where they come later"
-            )
-    return ""
+        return same_numbers(outs[:, :first], want[:, :first]) and not same_numbers(outs, want)
+    return False
 
 
 def _looks_back_alone(stepped: Stepped, given: Mapping[str, Any], want: Tensor) -> bool:

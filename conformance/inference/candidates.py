@@ -188,7 +188,7 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
         by_call = [c for c in by_call if c == "attention"]
     if named(name) or (encodings and encodings[0].endswith("attention")):
         yield from encodings
-    if "layer_norm" in by_name and re.search(ROOT_MEAN_SQUARE, own_text(thing)):
+    if "layer_norm" in by_name and ("t5" in plain or re.search(ROOT_MEAN_SQUARE, own_text(thing))):
         yield "rms_norm"
     if isinstance(thing, type):
         built = list(blocks(thing)) if not named(name) else []

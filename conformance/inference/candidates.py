@@ -204,7 +204,9 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
             yield "attention"
     else:
         yield from (c for c in by_call if c == "attention")
-        yield from (c for c in by_name if appearances()[c].function or (c.endswith("_layer") and takes_together(thing)))
+        held = takes_together(thing) and names_read(thing) & SOFTMAX  # all weights of a stack
+        stacks = {c for c in by_name if c.endswith("_layer") or (held and c == "encoder")}
+        yield from (c for c in by_name if appearances()[c].function or (c in stacks and takes_together(thing)))
         built = sorted(blocks(thing), key=lambda c: c not in by_name)
         if "multi_head_attention" in by_name and not set(built) & set(by_name):
             built = []  # a softmax by hand has sums and maxima, and is no layer

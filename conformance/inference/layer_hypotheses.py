@@ -60,7 +60,7 @@ from attnconf.conformance.inference.sizing import sized
 from attnconf.conformance.inference.vector_input import handed
 from attnconf.conformance.source.source_text import code_reached
 
-OWN_ROWS = r"self\.\w+\[\w*(ids?|idx|tokens?|index|indices)\w*\]"  # an embedding without torch's
+OWN_ROWS = r"(self\.\w+|\w\[[^\]]+\])\[\w*(ids?|idx|tokens?|index|indices)\w*\]"  # an embedding without torch's
 HIDDEN = "its hidden width is neither what an argument asks for nor a multiple of the model's"
 TURNED = "config.rotary_dim or config.embed_dim // config.num_heads"  # features of a head
 _SIZES: Mapping[str, tuple[str, ...]] = {

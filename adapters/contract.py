@@ -336,6 +336,7 @@ class EncoderLayerConfig:
     ``score_scale``, ``score_cap`` and ``window`` where ``head-dim``, ``score-scale``, ``score-cap`` and ``window`` are.
     So it is of factors on what the sublayers add, ``scale1.weight`` and ``scale2.weight``, where ``branch-scale`` is:
     (embed_dim,) each with "vector", (1,) with "scalar"; with "one-scalar" there is ``scale1.weight`` alone.
+    T5's relative bias, where ``score-bias`` is declared, has the weight ``attn.relative.weight`` (32, num_heads).
     """
 
     embed_dim: int
@@ -365,6 +366,7 @@ class EncoderLayerConfig:
     score_cap: float | None = None  # c: a score s becomes c·tanh(s/c), before masks
     window: tuple[int | None, int | None] | None = None  # keys seen before and after the query's own; None: no end
     branch_scale: str = "none"  # none, vector, scalar, one-scalar: learned factors on what sublayers add
+    score_bias: str = "none"  # none, both-ways, one-way: T5's relative bias; one-way: later keys have no buckets
 
 
 @dataclass(frozen=True)
@@ -372,6 +374,7 @@ class EncoderConfig(EncoderLayerConfig):
     """A stack of encoder layers: x (B, L, embed_dim), out of the same shape.
 
     Weights: those of layer i under ``layers.i.``, and with ``final_norm`` those of a last norm under ``norm.``.
+    A relative bias is that of all layers: ``relative.weight`` (32, num_heads), and no layer has one of its own.
     """
 
     num_layers: int = 2
@@ -590,7 +593,7 @@ _IN_LAYERS = _offers(  # the hidden width is as free as that of values
     "pre-norm post-norm final-norm no-final-norm free-causality layer-bias layer-norm value-width several-heads "
     "no-places placed-norms norms-behind side-by-side in-sequence two-norms"
 )
-_MEMBER_IN_LAYERS = _offers("kv-heads rotary-part qk-norm branch-scale")
+_MEMBER_IN_LAYERS = _offers("kv-heads rotary-part qk-norm branch-scale score-bias")
 _SCORES = ("head-dim", "score-scale", "score-cap", "window")  # of layers and stacks, and not asked of a language model
 _TOKENS = _offers("words word-tokens characters whole-tokens byte-pairs")
 _MASKS = (
@@ -616,7 +619,7 @@ _LAYERS = (
 )  # fmt: skip
 _ENCODERS = (
     *_LAYERS, "rotary-inside", "rotary-part", "kv-heads", "qk-norm", "qk-norm-over", "qk-norm-place", "branch-scale",
-    "causality", "heads", "memory",
+    "score-bias", "causality", "heads", "memory",
 )  # fmt: skip
 _FOURIER = ("fourier-factor", "fourier-input", "fourier-order")
 _SINES = ("sinusoidal-frequencies", "sinusoidal-offset")
@@ -797,6 +800,8 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "qk-norm-over": ("head", "width", "any"),  # each head by itself, or all heads together
     "qk-norm-place": ("before", "after", "any"),  # the rotation
     "branch-scale": ("none", "vector", "scalar", "one-scalar", "any"),  # of layers: factors on what sublayers add
+    # of layers: T5's relative bias, of a stack one for all its layers; one-way: later keys share bucket 0
+    "score-bias": ("none", "both-ways", "one-way", "any"),
     "sinks": ("none", "learned", "add-one", "any"),  # a logit beside the scores, for each head; 0
     "output-gate": ("none", "features", "heads", "any"),  # what the merged heads are multiplied by, made of the query
     "earlier-cache": ("kept", "consumed"),  # whether a cache can go on after a step that was made from it

@@ -59,6 +59,7 @@ declares = {
     "qk-norm-over": "any",
     "qk-norm-place": "any",
     "branch-scale": "any",
+    "score-bias": "any",
     "sinks": "any",
     "output-gate": "any",
     "earlier-cache": "kept",
@@ -318,6 +319,8 @@ def entries_of_encoders(config):
         name: getattr(config, name)
         for name in ("num_kv_heads", "rotary_dim", "qk_norm", "qk_norm_over", "qk_norm_place", "window")
     } | {"scale": config.score_scale, "softcap": config.score_cap}
+    if config.score_bias != "none":
+        inside |= {"positions": "relative-bias", "both_ways": config.score_bias == "both-ways"}
     besides = {name: getattr(config, name) for name in ("rotary", "placement", "branch_scale")}
     return {**besides, "attention": Member(**inside)}
 

@@ -50,7 +50,8 @@ _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
     "tied": ("tying", ("none",)),
 }
 _LACKING_TOO: dict[str, tuple[str, tuple[str, ...]]] = {
-    "words": ("word-end", ("none",))
+    "words": ("word-end", ("none",)),
+    "no-places": ("score-bias", ("both-ways", "one-way")),
 }  # likewise, for another reason
 
 # What a subject offers only where it declares another choice than the first of the convention of that name.
@@ -72,12 +73,13 @@ _INSIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     "output-gate": ("output-gate", ("features", "heads", "any")),
 }
 
-# Likewise of the norms of an encoder's layers, and of factors on what these add.
+# Likewise of the norms of an encoder's layers, of factors on what these add, and of what is added to their scores.
 _PLACED: dict[str, tuple[str, tuple[str, ...]]] = {
     "placed-norms": ("norm-order", ("sandwich", "output", "parallel", "parallel-two", "any")),
     "norms-behind": ("norm-order", ("sandwich", "output", "any")),
     "side-by-side": ("norm-order", ("parallel", "parallel-two", "any")),
     "branch-scale": ("branch-scale", ("vector", "scalar", "one-scalar", "any")),
+    "score-bias": ("score-bias", ("both-ways", "one-way", "any")),
 }
 
 # Entries of a layer's configuration that a declaration fixes: (entry, convention).

@@ -11,8 +11,8 @@ MEMBER = {
     "qk-norm": "any", "sinks": "any", "output-gate": "any",
 }  # fmt: skip
 LAYER = {
-    "norm-order": "any", "kv-heads": "grouped", "qk-norm": "any", "branch-scale": "any", "rotary-part": "given",
-    "head-dim": "given", "score-scale": "given", "score-cap": "given", "window": "given",
+    "norm-order": "any", "kv-heads": "grouped", "qk-norm": "any", "branch-scale": "any", "score-bias": "any",
+    "rotary-part": "given", "head-dim": "given", "score-scale": "given", "score-cap": "given", "window": "given",
 }  # fmt: skip
 MODEL = {"head-bias": "any", "logit-cap": "given", "added-positions": "any", "tying": "any"}
 ENCODINGS = tuple(c for c in COMPONENTS if c not in ("attention", "multi_head_attention"))

@@ -21,7 +21,8 @@ _PARTS = {
 
 def expressible(config: Any) -> bool:
     """Return whether torch has layers of this configuration."""
-    torchs = config.norm == "layer" and config.placement is None and config.branch_scale == "none"
+    plain = config.placement is None and config.branch_scale == config.score_bias == "none"
+    torchs = config.norm == "layer" and plain
     return papers_norm(config) and torchs and config.activation in _ACTIVATIONS and not config.gated
 
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
+from attnconf.conformance.chapters.shared.in_torch import called_with
 from attnconf.conformance.chapters.shared.layers import not_projecting
 from attnconf.conformance.engine.case import REGIMES, Case, Shape
 from attnconf.conformance.engine.member_lens import entries, is_member
@@ -176,5 +177,5 @@ def run_in_torch(layer: Call) -> tuple[Tensor, Tensor]:
     if "attn_mask" in layer.inputs:
         seen = seen & layer.inputs["attn_mask"]
     asked = {"attn_mask": ~seen.flatten(0, 1), "need_weights": True, "average_attn_weights": False}
-    out, weights = torch.func.functional_call(module, state, (query, key, value), asked)
+    out, weights = called_with(module, state, (query, key, value), asked)
     return out, weights

@@ -807,7 +807,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "causality": ("optional", "always"),
     "heads": ("any", "one"),
     "parameters": ("given", "own"),  # own: a module keeps its own initial weights, as nobody knows which is which
-    # mask values of a user's own class; an adapter is always handed booleans, True = may attend, and makes 1 = may attend
+    # mask values of a user's own code; an adapter is always handed booleans, True = may attend, and makes 1 for it
     "mask": ("true-keeps", "true-drops", "additive", "1-keeps", "1-drops", "lengths"),
     "padding-from": ("ids", "lengths", "any"),  # how a function that makes masks is told what is padding
     "masks": ("any", "shared", "keys", "none"),  # shared: by all heads; keys: by all heads and all queries

@@ -11,7 +11,7 @@ from attnconf.conformance.engine.subject import Subject
 
 def masks(subject: Subject, case: Case) -> Iterator[Trial]:
     for one in asked(subject, case):
-        yield Trial(one.call, f"told by {one.how}", undefined=True)  # for NaN there is MAKE-SEEN-1
+        yield Trial(one.call, f"told by {one.how}")
 
 
 def after_others(subject: Subject, case: Case) -> Iterator[Trial]:

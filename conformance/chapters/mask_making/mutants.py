@@ -103,10 +103,10 @@ padding_forgotten = Mutant(
 
 first_row_for_all = Mutant(
     "MAKE-first-row-for-all",
-    story="the padding of the last sample is taken for that of all",
-    breaks={"MAKE-PADDING-1", "MAKE-SEEN-1"},
+    story="the padding of the first sample is taken for that of all",
+    breaks={"MAKE-PADDING-1"},
     hint="keep the axis of the samples",
-    replace=changed(lambda real: real[-1:].expand_as(real)),
+    replace=changed(lambda real: real[:1].expand_as(real)),
 )
 
 one_too_long = Mutant(
@@ -165,10 +165,21 @@ joined_by_or = Mutant(
 
 # -- numbers
 
+IN_BETWEEN = 0.5  # for what is neither of the two numbers, NaN among it
+
+
 not_a_number = Mutant(
     "MAKE-zero-times-infinity",
-    story="-inf is multiplied by the mask: 0·inf is NaN where a key may be seen",
+    story="where a key may be seen the mask is neither of its two numbers: 0·inf, for one, is NaN",
     breaks={"MAKE-SEEN-1"},
     hint="masked_fill(hidden, float('-inf')) multiplies nothing",
-    replace={making.as_numbers: lambda mask, dtype: torch.where(mask, torch.nan, 0.0).to(dtype)},
+    replace={making.as_numbers: lambda mask, dtype: torch.where(mask, IN_BETWEEN, 0.0).to(dtype)},
+)
+
+weak_fill = Mutant(
+    "MAKE-weak-fill",
+    story="what is added where a key is hidden is no large negative number: -1, -20 or -1e-9, for example",
+    breaks={"MAKE-LATER-1", "MAKE-PADDING-1"},
+    hint="float('-inf'), or torch.finfo(dtype).min",
+    replace={making.as_numbers: lambda mask, dtype: torch.where(mask, 1.0, IN_BETWEEN).to(dtype)},
 )

@@ -7,7 +7,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from attnconf.conformance.inference.candidates import Candidate
-from attnconf.conformance.inference.hints import SOFTMAX
+from attnconf.conformance.inference.hints import LAYERS, SOFTMAX, TABLES
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.vocabulary import meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
@@ -21,7 +21,7 @@ PADDING = (
 )
 OTHERS = (
     r"window|local|slid|band|strict|prefix|pr[eé]fix|block|segment|document|packed|dilat|random|global|sparse|fenetre|"
-    r"fen[eê]tre|ventana|finestra|fenster|janela|span|special"
+    r"fen[eê]tre|ventana|finestra|fenster|janela|span|special|alibi|bias"
 )
 TURNS = (
     r"(^|_)(merge|combine|join|apply|invert|additive|expand|convert|bool|float)(_|$)|^(to|as|en|zu)_|"
@@ -41,16 +41,28 @@ def makers(module: ModuleType, chosen: str | None, found: Sequence[Candidate]) -
     """
     own = {name: thing for name, thing in vars(module).items() if _is_own(thing, module) and not name.startswith("_")}
     asked = {chosen: own[chosen]} if chosen in own else own if chosen is None else {}
+    if not all(re.search(f"{MASK}|{CAUSAL}", snake(c.name)) for c in found) or not all(
+        map(_is_of_masks, asked.items())
+    ):
+        return []
     making = [c for name, thing in asked.items() for c in _maker(name, thing)]
     telling = re.search(MASK, (module.__doc__ or "").lower()) or any(re.search(MASK, snake(c.name)) for c in making)
-    others = {c.name for c in found} - {c.name for c in making}
-    classes = chosen is None and any(isinstance(thing, type) for thing in own.values())
-    some = any(c.components for c in making)
-    return making if some and telling and not others and not classes else []
+    return making if telling and any(c.components for c in making) else []
 
 
 def _is_own(thing: Any, module: ModuleType) -> bool:
     return isinstance(thing, type | FunctionType) and thing.__module__ == module.__name__
+
+
+def _is_of_masks(named: tuple[str, Any]) -> bool:
+    """Return whether a function's name speaks of masks, and its code of nothing else; or it is given nothing."""
+    name, thing = named
+    if isinstance(thing, type) or names_read(thing) & (SOFTMAX | LAYERS | TABLES):
+        return False
+    words = "|".join((CAUSAL, DECODER, PADDING, OTHERS, TURNS))
+    plain = snake(name)
+    said = re.search(MASK, plain) or (re.search(words, plain) and "att" not in plain)
+    return not parameters_of(thing) or bool(said)
 
 
 def _maker(name: str, thing: Any) -> list[Candidate]:
@@ -59,14 +71,14 @@ def _maker(name: str, thing: Any) -> list[Candidate]:
     What makes several, for both sides of a translation, is as many things to judge.
     """
     plain = snake(name)
-    if not isinstance(thing, FunctionType) or re.search(TURNS, plain):
+    if not parameters_of(thing) or re.search(TURNS, plain):
         return []
     names = [snake(p.name) for p in parameters_of(thing)]
     required = [snake(p.name) for p in parameters_of(thing) if p.default is p.empty]
     if any(re.search(MASK, n) for n in required):
         return []
     one = Candidate(name, thing, (), frozenset(names_read(thing)))
-    if re.search(f"{OTHERS}|alibi|bias", plain) or names_read(thing) & SOFTMAX:
+    if re.search(OTHERS, plain):
         return [one]
     told_padding = any("padding" in meanings(n) for n in names)
     if re.search(SEVERAL, plain) and len([n for n in required if "padding" not in meanings(n)]) == 2:

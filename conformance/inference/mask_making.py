@@ -25,7 +25,7 @@ from attnconf.conformance.inference.vocabulary import SIZES, snake
 LENGTH = (
     r"n|t|l|s|i|size|sz|dim|length|max_?len(gth)?|.*seq_?len(gth)?|.*(q|query|tgt|trg|target|t)_?len(gth)?|total_?len|"
     r"len_?q|"
-    r"context_?(len(gth)?|size)|block_?size|n_?(tokens|queries|query|positions|steps)|num_?(tokens|queries)|queries|qlen|"
+    r"context_?(len(gth)?|size)|block_?size|n_?(tokens|queries|query|positions|steps)|(num|new)_?(tokens|queries|steps)|queries|qlen|"
     r"laenge|länge|longueur|longitud|largo|lunghezza|steps|sequence_?length|target_?size"
 )
 KEYS = (

@@ -49,6 +49,29 @@ class AttentionConfig:
 
 
 @dataclass(frozen=True)
+class CausalMaskConfig:
+    """A causal mask: out (L, S), in ``dtype``: 1 where a query may attend to a key, 0 where it may not."""
+
+    dtype: torch.dtype = torch.float32
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
+class PaddingMaskConfig:
+    """A mask of padding, or of padding and causality: out (B, L, L), likewise; L = ``length``, in tokens.
+
+    ``tokens`` says what is padding, as ``padding_from`` has it: "ids", (B, L), int64, the id ``padding_id`` is that of
+    padding; "lengths", (B,), int64, in tokens. Rows of queries that are padding may be anything.
+    """
+
+    length: int
+    padding_id: int = 0
+    padding_from: str = "ids"
+    dtype: torch.dtype = torch.float32
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
 class MultiHeadAttentionConfig:
     """Multi-head attention: query (B, L, embed_dim), key (B, S, key_dim), value (B, S, value_dim), out (B, L, out_dim).
 
@@ -636,6 +659,15 @@ COMPONENTS: dict[str, Component] = {
     "attention": Component(
         AttentionConfig, _ATTENTION, by_hand=True, conventions=_MASKS, offers=_IN_ATTENTION | {"scale"},
     ),
+    "causal_mask": Component(
+        CausalMaskConfig, "query_length, key_length", conventions=("mask", "causal-alignment"),
+    ),
+    "padding_mask": Component(
+        PaddingMaskConfig, "tokens", conventions=("mask", "padding-from"),
+    ),
+    "decoder_mask": Component(
+        PaddingMaskConfig, "tokens", conventions=("mask", "padding-from"),
+    ),
     "multi_head_attention": Component(
         MultiHeadAttentionConfig, _ATTENTION, made_of=("attention",), by_hand=True,
         conventions=(*_MASKS, "inputs", "biases", "output-projection", "one-head-projection", "dropout-place", *_FAMILY,
@@ -778,8 +810,9 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "causality": ("optional", "always"),
     "heads": ("any", "one"),
     "parameters": ("given", "own"),  # own: a module keeps its own initial weights, as nobody knows which is which
-    # mask values of a user's own class; an adapter is always handed booleans, True = may attend
+    # mask values of a user's own code; an adapter is always handed booleans, True = may attend, and makes 1 for it
     "mask": ("true-keeps", "true-drops", "additive", "1-keeps", "1-drops", "lengths"),
+    "padding-from": ("ids", "lengths", "any"),  # how a function that makes masks is told what is padding
     "masks": ("any", "shared", "keys", "none"),  # shared: by all heads; keys: by all heads and all queries
     "mask-arguments": ("apart", "one"),  # one: padding goes in with other masks, there is no argument of its own
     "biases": ("all", "none", "output", "inputs"),  # which projections have one; inputs: query, key and value

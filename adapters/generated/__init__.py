@@ -16,6 +16,7 @@ from attnconf.adapters.generated.masks import (
     one_for_all_heads,
     one_for_all_queries,
     one_for_all_samples,
+    shown,
 )
 from attnconf.adapters.generated.modules import (
     awake,
@@ -75,6 +76,6 @@ __all__ = [
     "in_rows", "in_single", "initial", "kernel", "lacking", "last_rows", "layered", "lengths", "marked_by",
     "not_hidden", "numbered", "octaves", "of_bytes", "of_function", "one_for_all_heads", "one_for_all_queries",
     "one_for_all_samples", "paired", "pairs", "penalties", "pixels", "registered", "rotations", "rows", "settle",
-    "sines", "singly", "spelt", "strange_in", "tallied", "turns", "under", "unglued", "unknown_in", "unpadded",
+    "shown", "sines", "singly", "spelt", "strange_in", "tallied", "turns", "under", "unglued", "unknown_in", "unpadded",
     "with_eps", "without", "written",
 ]  # fmt: skip

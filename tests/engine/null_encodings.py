@@ -22,6 +22,10 @@ def shape(component, config, given):
     """Return the shape of what a component gives for its inputs, by the contract."""
     if component == "sinusoidal_2d":
         return (*given, config.dim)
+    if component == "causal_mask":
+        return given
+    if component in ("padding_mask", "decoder_mask"):
+        return (len(given[0]), config.length, config.length)
     if component in ("alibi", "relative_bias"):
         return (config.num_heads, *given)
     if component == "cached_attention":

@@ -12,7 +12,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.inference.angle_names import kind_of
 from attnconf.conformance.inference.calling import THREE, parameters
-from attnconf.conformance.inference.kept_objects import kept_objects
+from attnconf.conformance.inference.kept_objects import kept_objects, made_by_functions
 from attnconf.conformance.inference.kept_state import (
     DIFFERS,
     EMPTY,
@@ -92,7 +92,8 @@ def _ways(tried: Tried, x: Tensor, more: Mapping[str, Any], tables: Rows) -> Ite
         return _came(tried, part, kept, _given(more, told, tables, at, part.shape[1]))
 
     for told in places(place.thing):
-        yield from (continued(partial(call, told), x, new, returned=True) for new in EMPTY)
+        begins = (*EMPTY, *made_by_functions(place.module))
+        yield from (continued(partial(call, told), x, new, returned=True) for new in begins)
         if stacked:  # below, tokens see those behind them
             continue
         objects = kept_objects(tried.argument.annotation, place.module, tried.asked.config, len(x))

@@ -17,6 +17,7 @@ from attnconf.conformance.inference.building import Construction, run, space_for
 from attnconf.conformance.inference.calling import CACHE, parameters
 from attnconf.conformance.inference.claims import words_of
 from attnconf.conformance.inference.function_forms import taken
+from attnconf.conformance.inference.kept_objects import MAKES
 from attnconf.conformance.inference.kept_state import (
     DIFFERS,
     EMPTY,
@@ -37,7 +38,6 @@ from attnconf.conformance.inference.vocabulary import meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.syntax import tree_of
 
-MAKES = r"(new|make|init|create|empty|build|fresh|get|allocate|alloc)_?(kv_?)?(caches?|states?|past)"
 ROOM = 32  # tokens that a cache is made for
 
 

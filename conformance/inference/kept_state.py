@@ -70,6 +70,8 @@ def continued(call: Call, x: Tensor, new: Callable[[], Any], returned: bool) -> 
         """Return whether each part after the first is what it is in the whole; nothing where the second fails."""
         found, kept, at = list[bool](), new(), 0
         for length in lengths:
+            if at and kept is None:
+                return []  # nothing was kept
             came = call(x[:, at : at + length], kept, at)
             if came is None or not came.goes_on(returned):
                 return [*found, False] if found else []

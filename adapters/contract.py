@@ -86,9 +86,11 @@ class MultiHeadAttentionConfig:
     ``score-scale``, ``score-cap``, ``window``, ``rotary-part``. With ``num_kv_heads`` K the projections of keys and
     values have K heads: ``k.weight`` (K · head_dim, key_dim), ``v.weight`` (K · head_dim, value_dim). The entries from
     ``positions`` to ``gate`` are what is declared as ``positions-inside``, ``qk-norm``, ``qk-norm-over``,
-    ``qk-norm-place``, ``sinks`` and ``output-gate``: an implementation is asked for no other. Their weights:
+    ``qk-norm-place``, ``sinks`` and ``output-gate``: an implementation is asked for no other, nor for
+    ``relative_values`` other than ``relative-values`` says. Their weights:
     ``q_norm.weight`` and ``k_norm.weight``, (head_dim,) or of the whole width, and of a layer norm the biases beside
-    them; ``relative.weight`` (32, num_heads);
+    them; ``relative.weight`` (32, num_heads); ``relative_keys.weight`` and, with relative values,
+    ``relative_values.weight``, (2 · max_offset + 1, head_dim);
     ``sinks`` (num_heads,); ``gate.weight``, (W, embed_dim) or (num_heads, embed_dim).
     """
 
@@ -106,7 +108,7 @@ class MultiHeadAttentionConfig:
     scale: float | None = None  # None: 1/√head_dim
     softcap: float | None = None  # c: a score s becomes c·tanh(s/c), before masks and biases
     window: tuple[int | None, int | None] | None = None  # keys seen before and after the query's own; None: all
-    positions: str = "none"  # inside: none, rotary, alibi, relative-bias
+    positions: str = "none"  # inside: none, rotary, alibi, relative-bias, shaw
     base: float = 10000.0  # of a rotation
     qk_norm: str = "none"  # none, rms, layer
     qk_norm_over: str = "head"  # each head by itself, or the width of all heads together
@@ -115,6 +117,8 @@ class MultiHeadAttentionConfig:
     sinks: str = "none"  # none, learned, add-one
     gate: str = "none"  # none, features, heads
     rotary_dim: int | None = None  # features of each head that a rotation turns; None: all
+    relative_values: str = "no"  # no, yes: where positions are shaw, values get vectors of offsets, too
+    max_offset: int = 2  # k: where positions are shaw, keys that are farther from the query are as those at k
 
 
 @dataclass(frozen=True)
@@ -628,6 +632,8 @@ _INSIDE = (
     "positions-inside",
     "rope-pairing",
     "alibi-slopes",
+    "relative-values",
+    "offset-rows",
     "qk-norm",
     "qk-norm-over",
     "qk-norm-place",
@@ -674,21 +680,24 @@ COMPONENTS: dict[str, Component] = {
                      *_INSIDE, "rotary-part"),
         offers=_IN_ATTENTION | {"rotary-part"}
         | _offers("projections input-biases output-projection output-bias free-width")
-        | _offers("member plain rotary-inside alibi-inside relative-inside qk-norm learned-sinks sinks output-gate")
+        | _offers("member plain rotary-inside alibi-inside relative-inside shaw-inside relative-values qk-norm")
+        | _offers("learned-sinks sinks output-gate")
         | frozenset(_FAMILY),
     ),
     "cached_attention": Component(
         CachedAttentionConfig, "x, cache, *, key_mask=None, positions=None", made_of=("multi_head_attention",),
         conventions=("earlier-cache", "masks", "biases", "output-projection", "head-width", *_FAMILY, *_INSIDE),
         offers=_offers("several-heads kept-cache key-mask no-slope member plain rotary-inside alibi-inside")
-        | _offers("relative-inside qk-norm learned-sinks sinks output-gate") | frozenset(_FAMILY),
+        | _offers("relative-inside shaw-inside relative-values qk-norm learned-sinks sinks output-gate")
+        | frozenset(_FAMILY),
         stateful=True,
     ),
     "packed_attention": Component(
         PackedAttentionConfig, "x, documents", made_of=("multi_head_attention",),
         conventions=("packing", "causality", "biases", "output-projection", "head-width", *_FAMILY, *_INSIDE),
         offers=_offers("several-heads free-causality segment-ids bounds member plain rotary-inside alibi-inside")
-        | _offers("relative-inside qk-norm learned-sinks sinks output-gate") | frozenset(_FAMILY),
+        | _offers("relative-inside shaw-inside relative-values qk-norm learned-sinks sinks output-gate")
+        | frozenset(_FAMILY),
     ),
     "sinusoidal": Component(
         SinusoidalConfig, "x, *, positions=None", by_hand=True,
@@ -827,7 +836,10 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "window": ("none", "given"),  # given: config.window
     "rotary-part": ("all", "given"),  # what turns of each head, where positions are rotary; given: config.rotary_dim
     # what a member of the family always has
-    "positions-inside": ("none", "rotary", "alibi", "relative-bias", "any"),  # any, here and below: as config says
+    # any, here and below: as config says
+    "positions-inside": ("none", "rotary", "alibi", "relative-bias", "shaw", "any"),
+    "relative-values": ("no", "yes", "any"),  # where positions are shaw: whether values get vectors of offsets, too
+    "offset-rows": ("ascending", "descending"),  # of these: the first is that of offset -k, of the earliest keys, or k
     "rotary-inside": ("none", "interleaved", "half"),  # of layers: queries and keys are turned, in which pairs
     "qk-norm": ("none", "rms", "layer", "any"),  # of queries and keys, each with weights of its own
     "qk-norm-over": ("head", "width", "any"),  # each head by itself, or all heads together

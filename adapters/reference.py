@@ -57,6 +57,8 @@ declares = {
     "window": "given",
     "rotary-part": "given",
     "positions-inside": "any",
+    "relative-values": "any",
+    "offset-rows": "ascending",
     "qk-norm": "any",
     "qk-norm-over": "any",
     "qk-norm-place": "any",

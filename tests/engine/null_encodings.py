@@ -8,7 +8,7 @@ from attnconf.conformance.engine.request import Implementation
 # They declare all of the family, so that all of it is asked of them.
 MEMBER = {
     "kv-heads": "grouped", "score-cap": "given", "score-scale": "given", "window": "given", "positions-inside": "any",
-    "qk-norm": "any", "sinks": "any", "output-gate": "any",
+    "relative-values": "any", "qk-norm": "any", "sinks": "any", "output-gate": "any",
 }  # fmt: skip
 LAYER = {
     "norm-order": "any", "kv-heads": "grouped", "qk-norm": "any", "branch-scale": "any", "score-bias": "any",

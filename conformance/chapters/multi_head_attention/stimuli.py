@@ -117,6 +117,10 @@ def with_inside(layer: Call, case: Case, inside: Mapping[str, str]) -> Call:
             weights[f"{name}.bias"] = case.draw(f"{name}.bias", size) / 3
     if inside["positions"] == "relative-bias":
         weights["relative.weight"] = case.draw("relative.weight", 32, heads)
+    if inside["positions"] == "shaw":
+        tables = ("keys", "values") if inside["relative_values"] == "yes" else ("keys",)
+        names = [f"relative_{name}.weight" for name in tables]
+        weights |= {name: case.draw(name, 2 * config.max_offset + 1, config.head_dim) for name in names}
     if inside["sinks"] == "learned":
         weights["sinks"] = case.draw("sinks", heads)
     if inside["gate"] != "none":

@@ -295,6 +295,7 @@ def _known(bound: Bound, name: str) -> bool:
     """Return whether a name means something, other than to other components alone: ``partial`` is one of rotary."""
     words = {component: known.words for component, known in appearances().items()}
     elsewhere = {meaning for known in words.values() for meaning in known} - set(words.get(bound.draft.component, ()))
+    elsewhere |= {"dropout"} if appearances()[bound.draft.component].binder == "norms" else set()  # no norm drops
     return bool(set(meanings(name)) - elsewhere)
 
 

@@ -26,7 +26,10 @@ from attnconf.conformance.inference.vocabulary import snake
 
 _WHAT = r"caches?|kv|state|memory|memories|source|sentence|sequence|keys?|past|static|decoding|incremental"
 BEGIN = rf"(start|begin|reset|restart|clear|new|empty|forget|drop|flush)(_(the_)?({_WHAT})(_.*)?)?"
-NOTICES = r"\b(another|next|new|other|different|changed)\b[^.;]{0,30}\b(memory|memories|source|sentence|batch|encoder|context)"
+NOTICES = (
+    r"\b(another|next|new|other|different|changed)\b[^.;]{0,30}"
+    r"\b(memory|memories|source|sentence|batch|encoder|context)"
+)
 ASKS = r"\b(call|must|needs?|has to|before|reset|clear|not|never|unless|caller|you|yourself)\b|n't\b"  # somebody else
 NOT_ANEW = "does not begin anew: the next memory gets something of the keys or values of the one before"
 OF_ANOTHER = "another memory of the same shape gets the keys and values of the one before"

@@ -55,6 +55,7 @@ from attnconf.conformance.inference.one_head import without_projection
 from attnconf.conformance.inference.padding_id import beside_padding, half_hidden
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.proving import Prover, Reading, Trial, first_readings, holds
+from attnconf.conformance.inference.repeated_layers import repeated
 from attnconf.conformance.inference.said_of_caches import ONE_ALONE
 from attnconf.conformance.inference.trial import Certificate
 from attnconf.conformance.inference.turned_layers import turned
@@ -263,14 +264,14 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
     text = with_even_widths(place, with_dropping(place, text, asked))
     cache = of_ids(place, text.made, asked.config)
     text = text.but(left_alone=(*text.left_alone, *([cache] if ONE_ALONE in cache else [])))
-    ties = copied(place, text, asked.config)
-    broken = (*([cache] if DIFFERS in cache else []), *ties, *_hidden_without_effect(place, text),
+    ties, (shared, sharing) = copied(place, text, asked.config), repeated(place)
+    broken = (*([cache] if DIFFERS in cache else []), *ties, *shared, *_hidden_without_effect(place, text),
               *other.broken, *half_hidden(place, text, asked), *misnamed(place, text, asked.config),
               *over_ids.of_layers(place, text, asked.config), *of_source(place, text, asked.config),
               *embedded_rows.shared(place, text, asked.config))  # fmt: skip
     open_ends = (*text.untried, *unapplied(place, text, asked.config), *switches(text),
                  *([cache] if cache and DIFFERS not in cache and ONE_ALONE not in cache else []),
-                 *words_on_loose(place, text.made, asked.config), *unread(place, text), *unscaled(place),
+                 *sharing, *words_on_loose(place, text.made, asked.config), *unread(place, text), *unscaled(place),
                  *embedded_rows.passed_by(place, text, asked.config), *idle_segments(place, text, asked.config),
                  *(() if ties else untied(place, text)))  # fmt: skip
     unordered = text.decodes and not any(mask.which == "self" for mask in text.masks.values())

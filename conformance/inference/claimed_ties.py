@@ -20,7 +20,9 @@ READ = ("weight", "bias")  # of these
 SAYS = (
     r"weight[ _-]?tying|tied? (the )?(weights?|embeddings?|head|output)|tied with|shares? (its|the|a) (matrix|weights?)"
 )
-OPTION = r"\b(tie|tied|share|shared)(_\w*)? *(: *bool)? *= *True\b"  # is on where nothing is said
+OPTION = (  # is on where nothing is said, as an argument or as an entry of a dict
+    r"\b(tie|tied|share|shared)(_\w*)?( *(: *bool)? *= *|['\"] *: *)True\b"
+)
 BEGINS = r"init|begin|start|cop(y|ies)"  # it may say so itself
 FREE = r"(un|not |no |without |never |instead of |(do|is|are)n.t )(ti|ty|shar)|tie_|tied_|tie\s*=|share_"  # or a choice
 

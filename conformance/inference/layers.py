@@ -23,6 +23,7 @@ from attnconf.conformance.inference.dropped_branches import unscaled
 from attnconf.conformance.inference.even_widths import with_even_widths
 from attnconf.conformance.inference.family import as_many
 from attnconf.conformance.inference.idle_arguments import documented
+from attnconf.conformance.inference.idle_segments import idle_segments
 from attnconf.conformance.inference.kept_by_models import of_ids
 from attnconf.conformance.inference.kept_state import DIFFERS
 from attnconf.conformance.inference.language_models import COMPONENT
@@ -54,10 +55,12 @@ from attnconf.conformance.inference.one_head import without_projection
 from attnconf.conformance.inference.padding_id import beside_padding, half_hidden
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.proving import Prover, Reading, Trial, first_readings, holds
+from attnconf.conformance.inference.repeated_layers import repeated
 from attnconf.conformance.inference.said_of_caches import ONE_ALONE
 from attnconf.conformance.inference.score_biases import of_near_tokens
 from attnconf.conformance.inference.trial import Certificate
 from attnconf.conformance.inference.turned_layers import turned
+from attnconf.conformance.inference.two_paddings import of_source
 from attnconf.conformance.inference.unread_parameters import unread
 from attnconf.conformance.inference.vector_input import idle_tables
 
@@ -262,15 +265,15 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
     text = with_even_widths(place, with_dropping(place, text, asked))
     cache = of_ids(place, text.made, asked.config)
     text = text.but(left_alone=(*text.left_alone, *([cache] if ONE_ALONE in cache else [])))
-    ties = copied(place, text, asked.config)
-    broken = (*([cache] if DIFFERS in cache else []), *ties, *_hidden_without_effect(place, text),
+    ties, (shared, sharing) = copied(place, text, asked.config), repeated(place)
+    broken = (*([cache] if DIFFERS in cache else []), *ties, *shared, *_hidden_without_effect(place, text),
               *other.broken, *half_hidden(place, text, asked), *misnamed(place, text, asked.config),
-              *over_ids.of_layers(place, text, asked.config),
+              *over_ids.of_layers(place, text, asked.config), *of_source(place, text, asked.config),
               *embedded_rows.shared(place, text, asked.config))  # fmt: skip
     open_ends = (*text.untried, *unapplied(place, text, asked.config), *switches(text),
                  *([cache] if cache and DIFFERS not in cache and ONE_ALONE not in cache else []),
-                 *words_on_loose(place, text.made, asked.config), *unread(place, text), *unscaled(place),
-                 *embedded_rows.passed_by(place, text, asked.config),
+                 *sharing, *words_on_loose(place, text.made, asked.config), *unread(place, text), *unscaled(place),
+                 *embedded_rows.passed_by(place, text, asked.config), *idle_segments(place, text, asked.config),
                  *(() if ties else untied(place, text)))  # fmt: skip
     unordered = text.decodes and not any(mask.which == "self" for mask in text.masks.values())
     doubt = text.doubt or (A_SET if unordered and claims_a_set(place.thing) else "")

@@ -25,6 +25,7 @@ from attnconf.conformance.inference.configurations import own_dataclass
 from attnconf.conformance.inference.defaults import broken_defaults, idle_axes, idle_dropout
 from attnconf.conformance.inference.growing_tables import of_growth
 from attnconf.conformance.inference.idle_arguments import HINT, counts, documented
+from attnconf.conformance.inference.kept_memories import of_memories
 from attnconf.conformance.inference.kept_objects import made_by_functions
 from attnconf.conformance.inference.kept_state import containers, keys_and_values
 from attnconf.conformance.inference.kept_values import of_masks, of_old_weights
@@ -128,7 +129,9 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     untried = tuple(name for name in (*_not_tried(bound), *_not_handed(bound, left, dead)) if name not in told_of)
     broken = (*(one.words for one in found if one.broken), *exchanged(seen.returned, base))
     broken += (*of_old_weights(bound, asked), *of_masks(bound, asked), *in_numbers(bound, asked))
-    broken += (*of_growth(bound, asked), *of_steps(bound, asked), *of_loss(bound, asked))
+    kept, unclear = of_memories(bound, asked)
+    broken += (*kept, *of_growth(bound, asked), *of_steps(bound, asked), *of_loss(bound, asked))
+    open_ends += unclear
     told += [f"option       {one.words}" for one in found]
     told += [f"not tried    {', '.join(untried)}"] if untried else []
     declares, profile = dict(bound.draft.declares), bound.profile

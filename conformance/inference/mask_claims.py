@@ -12,9 +12,10 @@ from attnconf.conformance.inference.claims import said_in
 from attnconf.conformance.inference.mask_words import DROPS, KEEPS, votes
 from attnconf.conformance.inference.vocabulary import snake
 
+_OF = r"(is|key|token|mem(ory)?|src|source|tgt|trg|target|enc(oder)?|dec(oder)?)_"
 _NAMES = {
-    KEEPS: r"(is_)?(keep|valid|visible|allowed)(_mask)?",
-    DROPS: r"(is_)?(block|blocked|hide|hidden|ignored?)(_mask)?",
+    KEEPS: rf"({_OF})?(keep|valid|visible|allowed)(_mask)?",
+    DROPS: rf"(is_)?(block|blocked|hide|hidden|ignored?)(_mask)?|{_OF}(blocked|ignored?)(_mask)?",
 }
 _PAD = r"(0|[\w.]*pad\w*)\b"
 _OF_IDS = {
@@ -93,7 +94,8 @@ def beside(thing: Any, name: str) -> list[str]:
     """
     lines, found = _lines(thing), []
     named = (
-        rf"`*{re.escape(name)}`*(\s{{2,}}(?=[^\s:=-])|\s*([(\[][^()\[\]]*[)\]]\s*)?([:=-]|(is|are)\b))"  # or in columns
+        rf"`*{re.escape(name)}`*((\s*[(\[][^()\[\]]*[)\]])?\s{{2,}}(?=[^\s:=-])|"  # in columns
+        r"\s*([(\[][^()\[\]]*[)\]]\s*)?([:=-]|(is|are)\b))"
     )
     for i, line in enumerate(lines):
         told = re.match(rf'\s*(#|"""|[*-])?\s*{named}\s*(?P<words>.*)', line)

@@ -13,6 +13,7 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.engine.translate import in_conventions
 from attnconf.conformance.inference.caches import cache
+from attnconf.conformance.inference.masks_over_queries import HIDES_NO_KEY, hides_no_key
 from attnconf.conformance.inference.trial import drawn, reply, same, textbook, why
 from attnconf.conformance.inference.tried import Tried
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
@@ -48,7 +49,9 @@ def mask(tried: Tried) -> str:
     if (failure := _all_fail(replies)) is not None:
         return _raises(failure)
     ran = [r for r in replies if isinstance(r, Reply)]
-    return IDLE if ran and all(map(tried.same, ran)) else UNKNOWN if ran else ""
+    if ran and all(map(tried.same, ran)):
+        return IDLE
+    return "" if not ran else HIDES_NO_KEY if hides_no_key(tried) else UNKNOWN
 
 
 def _gives_zeros(tried: Tried) -> bool:

@@ -1,0 +1,140 @@
+"""Attention that keeps the keys and values of a memory between calls: another memory has to get its own.
+
+It is asked in each way in which it may keep them: with a flag of its call, and after the methods that begin. What it
+gives for a first memory has to be what it gives without: else the way is not understood. Methods that begin are called
+before the next memory. Without them a second memory of the same shape counts where words say that it is noticed.
+"""
+
+import copy
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
+
+from attnconf.conformance.engine.request import Request
+from attnconf.conformance.inference.binding import Bound, Place
+from attnconf.conformance.inference.claims import said_in_file
+from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.spied import calls_as
+from attnconf.conformance.inference.trial import drawn, reply, same_numbers
+from attnconf.conformance.inference.vocabulary import snake
+
+_WHAT = r"caches?|kv|state|memory|memories|source|sentence|sequence|keys?|past|static|decoding|incremental"
+BEGIN = rf"(start|begin|reset|restart|clear|new|empty|forget|drop|flush)(_(the_)?({_WHAT})(_.*)?)?"
+NOTICES = (
+    r"\b(another|next|new|other|different|changed)\b[^.;]{0,30}"
+    r"\b(memory|memories|source|sentence|batch|encoder|context)"
+)
+ASKS = r"\b(call|must|needs?|has to|before|reset|clear|not|never|unless|caller|you|yourself)\b|n't\b"  # somebody else
+NOT_ANEW = "does not begin anew: the next memory gets something of the keys or values of the one before"
+OF_ANOTHER = "another memory of the same shape gets the keys and values of the one before"
+FLAGS = 3  # of a call that are turned on
+
+
+@dataclass(frozen=True)
+class _Memories:
+    """An object with the arguments of a call of it, which has a memory beside its first input."""
+
+    module: nn.Module
+    function: Callable[..., Any]
+    given: Mapping[str, Any]
+
+    @property
+    def begins(self) -> list[str]:
+        """The methods of its class that begin a sequence, and want nothing."""
+        own = vars(type(self.module)).items()
+        named = [n for n, m in own if inspect.isfunction(m) and re.fullmatch(BEGIN, snake(n))]
+        return [n for n in named if _wants_nothing(getattr(self.module, n))]
+
+    def outs(self, *steps: Mapping[str, Any] | None, **more: Any) -> list[Tensor]:
+        """Return what one new object gives for each of several memories; None: the methods that begin are called."""
+        module, found = copy.deepcopy(self.module), list[Tensor]()
+        for step in steps:
+            if step is None:
+                _ = [getattr(module, name)() for name in self.begins]
+                continue
+            with torch.no_grad():
+                returned = self.function(module, **{**self.given, **step, **more})
+            found.append(next(x for x in tree_leaves(returned) if isinstance(x, Tensor)).detach().clone())
+        return found
+
+
+def of_memories(bound: Bound, asked: Request) -> tuple[list[str], list[str]]:
+    """Return words on attention that keeps keys and values for the wrong memory: certain ones, and open ends."""
+    certain, unclear = list[str](), list[str]()
+    if asked.component != "multi_head_attention" or not isinstance(bound.place.thing, type):
+        return certain, unclear
+    there: list[_Memories] = []
+
+    def called(function: Callable[..., Any], described: Any, *args: Any, **kwargs: Any) -> Any:
+        given = inspect.signature(described).bind_partial(*args, **kwargs).arguments
+        (_, module), *rest = given.items()
+        if not there and isinstance(module, nn.Module) and _memory(dict(rest)):
+            there.append(_Memories(copy.deepcopy(module).eval(), function, dict(rest)))
+        return function(*args, **kwargs)
+
+    with calls_as(bound.place, called):
+        reply(bound.draft.implementation(bound.place.module), asked)
+    for words, sure in (found for one in there for found in _found(bound.place, one)):
+        (certain if sure else unclear).append(words)
+    return certain[:1], [] if certain else unclear[:1]
+
+
+def _found(place: Place, one: _Memories) -> Iterator[tuple[str, bool]]:
+    """Yield words on each way that something is kept in, and whether they are certain."""
+    taken = inspect.signature(one.function).parameters.values()
+    flags = [p.name for p in taken if p.default is False and p.name not in one.given][:FLAGS]
+    for name in [*flags, *([""] if one.begins else [])]:
+        try:
+            words, sure = attempt(lambda name=name: _of_way(place, one, name))  # type: ignore[misc]
+        except Failed:
+            continue
+        if words:
+            yield words, sure
+
+
+def _of_way(place: Place, one: _Memories, flag: str) -> tuple[str, bool]:
+    """Return a word on what is kept with a flag, or, where there is none, after what begins, and how sure."""
+    more, begun = ({flag: True}, ()) if flag else ({}, (None,))
+    names = _memory(one.given)
+    second = {n: drawn(f"another {n}", *one.given[n].shape).to(one.given[n].dtype) for n in names}
+    shorter = {n: x[:, :-1] for n, x in second.items()}
+    (first,), (want,) = one.outs({}), one.outs(second)
+    outs = one.outs(*begun, {}, second, **more)
+    if not same_numbers(outs[0], first) or same_numbers(outs[1], want):
+        return "", False
+    if one.begins and not same_numbers(one.outs(*begun, {}, None, second, **more)[-1], want):
+        return f"the method `{one.begins[0]}` {NOT_ANEW}", True
+    how = f"with `{flag}`" if flag else f"after `{one.begins[0]}`"
+    if not same_numbers(outs[1], first):
+        return "", False
+    if _says_that_it_notices(place):
+        return f"{how} {OF_ANOTHER}, which is said to be noticed", True
+    noticed = not one.begins and same_numbers(one.outs({}, shorter, **more)[-1], one.outs(shorter)[-1])
+    return (f"{how} {OF_ANOTHER}; one of another shape does not", False) if noticed else ("", False)
+
+
+def _memory(given: Mapping[str, Any]) -> list[str]:
+    """Return the arguments that are sequences other than the first."""
+    tensors = {name: x for name, x in given.items() if isinstance(x, Tensor) and x.is_floating_point()}
+    first = next(iter(tensors.values()), None)
+    return [name for name, x in tensors.items() if x is not first and x.ndim == 3]
+
+
+def _wants_nothing(method: Callable[..., Any]) -> bool:
+    return all(p.default is not p.empty for p in inspect.signature(method).parameters.values())
+
+
+def _says_that_it_notices(place: Place) -> bool:
+    """Return whether a clause of the file speaks of another memory, and asks nobody to do something about it."""
+    clauses = re.split(r"[.;](?=\s|$)", " ".join(said_in_file(place.module)))
+    return any(_says(NOTICES, clause) and not _says(ASKS, clause) for clause in clauses)
+
+
+def _says(words: str, text: str) -> bool:
+    return re.search(words, text, re.IGNORECASE) is not None

@@ -49,6 +49,29 @@ class AttentionConfig:
 
 
 @dataclass(frozen=True)
+class CausalMaskConfig:
+    """A causal mask: out (L, S), in ``dtype``: 1 where a query may attend to a key, 0 where it may not."""
+
+    dtype: torch.dtype = torch.float32
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
+class PaddingMaskConfig:
+    """A mask of padding, or of padding and causality: out (B, L, L), likewise; L = ``length``, in tokens.
+
+    ``tokens`` says what is padding, as ``padding_from`` has it: "ids", (B, L), int64, the id ``padding_id`` is that of
+    padding; "lengths", (B,), int64, in tokens. Rows of queries that are padding may be anything.
+    """
+
+    length: int
+    padding_id: int = 0
+    padding_from: str = "ids"
+    dtype: torch.dtype = torch.float32
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
 class MultiHeadAttentionConfig:
     """Multi-head attention: query (B, L, embed_dim), key (B, S, key_dim), value (B, S, value_dim), out (B, L, out_dim).
 
@@ -63,9 +86,11 @@ class MultiHeadAttentionConfig:
     ``score-scale``, ``score-cap``, ``window``, ``rotary-part``. With ``num_kv_heads`` K the projections of keys and
     values have K heads: ``k.weight`` (K · head_dim, key_dim), ``v.weight`` (K · head_dim, value_dim). The entries from
     ``positions`` to ``gate`` are what is declared as ``positions-inside``, ``qk-norm``, ``qk-norm-over``,
-    ``qk-norm-place``, ``sinks`` and ``output-gate``: an implementation is asked for no other. Their weights:
+    ``qk-norm-place``, ``sinks`` and ``output-gate``: an implementation is asked for no other, nor for
+    ``relative_values`` other than ``relative-values`` says. Their weights:
     ``q_norm.weight`` and ``k_norm.weight``, (head_dim,) or of the whole width, and of a layer norm the biases beside
-    them; ``relative.weight`` (32, num_heads);
+    them; ``relative.weight`` (32, num_heads); ``relative_keys.weight`` and, with relative values,
+    ``relative_values.weight``, (2 · max_offset + 1, head_dim);
     ``sinks`` (num_heads,); ``gate.weight``, (W, embed_dim) or (num_heads, embed_dim).
     """
 
@@ -83,7 +108,7 @@ class MultiHeadAttentionConfig:
     scale: float | None = None  # None: 1/√head_dim
     softcap: float | None = None  # c: a score s becomes c·tanh(s/c), before masks and biases
     window: tuple[int | None, int | None] | None = None  # keys seen before and after the query's own; None: all
-    positions: str = "none"  # inside: none, rotary, alibi, relative-bias
+    positions: str = "none"  # inside: none, rotary, alibi, relative-bias, shaw
     base: float = 10000.0  # of a rotation
     qk_norm: str = "none"  # none, rms, layer
     qk_norm_over: str = "head"  # each head by itself, or the width of all heads together
@@ -92,6 +117,8 @@ class MultiHeadAttentionConfig:
     sinks: str = "none"  # none, learned, add-one
     gate: str = "none"  # none, features, heads
     rotary_dim: int | None = None  # features of each head that a rotation turns; None: all
+    relative_values: str = "no"  # no, yes: where positions are shaw, values get vectors of offsets, too
+    max_offset: int = 2  # k: where positions are shaw, keys that are farther from the query are as those at k
 
 
 @dataclass(frozen=True)
@@ -336,6 +363,7 @@ class EncoderLayerConfig:
     ``score_scale``, ``score_cap`` and ``window`` where ``head-dim``, ``score-scale``, ``score-cap`` and ``window`` are.
     So it is of factors on what the sublayers add, ``scale1.weight`` and ``scale2.weight``, where ``branch-scale`` is:
     (embed_dim,) each with "vector", (1,) with "scalar"; with "one-scalar" there is ``scale1.weight`` alone.
+    T5's relative bias, where ``score-bias`` is declared, has the weight ``attn.relative.weight`` (32, num_heads).
     """
 
     embed_dim: int
@@ -365,6 +393,7 @@ class EncoderLayerConfig:
     score_cap: float | None = None  # c: a score s becomes c·tanh(s/c), before masks
     window: tuple[int | None, int | None] | None = None  # keys seen before and after the query's own; None: no end
     branch_scale: str = "none"  # none, vector, scalar, one-scalar: learned factors on what sublayers add
+    score_bias: str = "none"  # none, both-ways, one-way: T5's relative bias; one-way: later keys have no buckets
 
 
 @dataclass(frozen=True)
@@ -372,6 +401,7 @@ class EncoderConfig(EncoderLayerConfig):
     """A stack of encoder layers: x (B, L, embed_dim), out of the same shape.
 
     Weights: those of layer i under ``layers.i.``, and with ``final_norm`` those of a last norm under ``norm.``.
+    A relative bias is that of all layers: ``relative.weight`` (32, num_heads), and no layer has one of its own.
     """
 
     num_layers: int = 2
@@ -590,7 +620,7 @@ _IN_LAYERS = _offers(  # the hidden width is as free as that of values
     "pre-norm post-norm final-norm no-final-norm free-causality layer-bias layer-norm value-width several-heads "
     "no-places placed-norms norms-behind side-by-side in-sequence two-norms"
 )
-_MEMBER_IN_LAYERS = _offers("kv-heads rotary-part qk-norm branch-scale")
+_MEMBER_IN_LAYERS = _offers("kv-heads rotary-part qk-norm branch-scale score-bias")
 _SCORES = ("head-dim", "score-scale", "score-cap", "window")  # of layers and stacks, and not asked of a language model
 _TOKENS = _offers("words word-tokens characters whole-tokens byte-pairs")
 _MASKS = (
@@ -602,6 +632,8 @@ _INSIDE = (
     "positions-inside",
     "rope-pairing",
     "alibi-slopes",
+    "relative-values",
+    "offset-rows",
     "qk-norm",
     "qk-norm-over",
     "qk-norm-place",
@@ -616,7 +648,7 @@ _LAYERS = (
 )  # fmt: skip
 _ENCODERS = (
     *_LAYERS, "rotary-inside", "rotary-part", "kv-heads", "qk-norm", "qk-norm-over", "qk-norm-place", "branch-scale",
-    "causality", "heads", "memory",
+    "score-bias", "causality", "heads", "memory",
 )  # fmt: skip
 _FOURIER = ("fourier-factor", "fourier-input", "fourier-order")
 _SINES = ("sinusoidal-frequencies", "sinusoidal-offset")
@@ -633,27 +665,39 @@ COMPONENTS: dict[str, Component] = {
     "attention": Component(
         AttentionConfig, _ATTENTION, by_hand=True, conventions=_MASKS, offers=_IN_ATTENTION | {"scale"},
     ),
+    "causal_mask": Component(
+        CausalMaskConfig, "query_length, key_length", conventions=("mask", "causal-alignment"),
+    ),
+    "padding_mask": Component(
+        PaddingMaskConfig, "tokens", conventions=("mask", "padding-from"),
+    ),
+    "decoder_mask": Component(
+        PaddingMaskConfig, "tokens", conventions=("mask", "padding-from"),
+    ),
     "multi_head_attention": Component(
         MultiHeadAttentionConfig, _ATTENTION, made_of=("attention",), by_hand=True,
         conventions=(*_MASKS, "inputs", "biases", "output-projection", "one-head-projection", "dropout-place", *_FAMILY,
                      *_INSIDE, "rotary-part"),
         offers=_IN_ATTENTION | {"rotary-part"}
         | _offers("projections input-biases output-projection output-bias free-width")
-        | _offers("member plain rotary-inside alibi-inside relative-inside qk-norm learned-sinks sinks output-gate")
+        | _offers("member plain rotary-inside alibi-inside relative-inside shaw-inside relative-values qk-norm")
+        | _offers("learned-sinks sinks output-gate")
         | frozenset(_FAMILY),
     ),
     "cached_attention": Component(
         CachedAttentionConfig, "x, cache, *, key_mask=None, positions=None", made_of=("multi_head_attention",),
         conventions=("earlier-cache", "masks", "biases", "output-projection", "head-width", *_FAMILY, *_INSIDE),
         offers=_offers("several-heads kept-cache key-mask no-slope member plain rotary-inside alibi-inside")
-        | _offers("relative-inside qk-norm learned-sinks sinks output-gate") | frozenset(_FAMILY),
+        | _offers("relative-inside shaw-inside relative-values qk-norm learned-sinks sinks output-gate")
+        | frozenset(_FAMILY),
         stateful=True,
     ),
     "packed_attention": Component(
         PackedAttentionConfig, "x, documents", made_of=("multi_head_attention",),
         conventions=("packing", "causality", "biases", "output-projection", "head-width", *_FAMILY, *_INSIDE),
         offers=_offers("several-heads free-causality segment-ids bounds member plain rotary-inside alibi-inside")
-        | _offers("relative-inside qk-norm learned-sinks sinks output-gate") | frozenset(_FAMILY),
+        | _offers("relative-inside shaw-inside relative-values qk-norm learned-sinks sinks output-gate")
+        | frozenset(_FAMILY),
     ),
     "sinusoidal": Component(
         SinusoidalConfig, "x, *, positions=None", by_hand=True,
@@ -775,8 +819,9 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "causality": ("optional", "always"),
     "heads": ("any", "one"),
     "parameters": ("given", "own"),  # own: a module keeps its own initial weights, as nobody knows which is which
-    # mask values of a user's own class; an adapter is always handed booleans, True = may attend
+    # mask values of a user's own code; an adapter is always handed booleans, True = may attend, and makes 1 for it
     "mask": ("true-keeps", "true-drops", "additive", "1-keeps", "1-drops", "lengths"),
+    "padding-from": ("ids", "lengths", "any"),  # how a function that makes masks is told what is padding
     "masks": ("any", "shared", "keys", "none"),  # shared: by all heads; keys: by all heads and all queries
     "mask-arguments": ("apart", "one"),  # one: padding goes in with other masks, there is no argument of its own
     "biases": ("all", "none", "output", "inputs"),  # which projections have one; inputs: query, key and value
@@ -791,12 +836,17 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "window": ("none", "given"),  # given: config.window
     "rotary-part": ("all", "given"),  # what turns of each head, where positions are rotary; given: config.rotary_dim
     # what a member of the family always has
-    "positions-inside": ("none", "rotary", "alibi", "relative-bias", "any"),  # any, here and below: as config says
+    # any, here and below: as config says
+    "positions-inside": ("none", "rotary", "alibi", "relative-bias", "shaw", "any"),
+    "relative-values": ("no", "yes", "any"),  # where positions are shaw: whether values get vectors of offsets, too
+    "offset-rows": ("ascending", "descending"),  # of these: the first is that of offset -k, of the earliest keys, or k
     "rotary-inside": ("none", "interleaved", "half"),  # of layers: queries and keys are turned, in which pairs
     "qk-norm": ("none", "rms", "layer", "any"),  # of queries and keys, each with weights of its own
     "qk-norm-over": ("head", "width", "any"),  # each head by itself, or all heads together
     "qk-norm-place": ("before", "after", "any"),  # the rotation
     "branch-scale": ("none", "vector", "scalar", "one-scalar", "any"),  # of layers: factors on what sublayers add
+    # of layers: T5's relative bias, of a stack one for all its layers; one-way: later keys share bucket 0
+    "score-bias": ("none", "both-ways", "one-way", "any"),
     "sinks": ("none", "learned", "add-one", "any"),  # a logit beside the scores, for each head; 0
     "output-gate": ("none", "features", "heads", "any"),  # what the merged heads are multiplied by, made of the query
     "earlier-cache": ("kept", "consumed"),  # whether a cache can go on after a step that was made from it

@@ -25,6 +25,8 @@ from attnconf.reference.language_model import language_model as tell_what_follow
 from attnconf.reference.layer_norm import Divisor
 from attnconf.reference.layer_norm import layer_norm as normalize_layer
 from attnconf.reference.learned import learned as add_learned
+from attnconf.reference.mask_making import as_keys, as_numbers, told_by_ids, told_by_lengths, up_to_own
+from attnconf.reference.mask_making import decoder_mask as hide_later_and_padding
 from attnconf.reference.masks import causal, intersect, key_padding
 from attnconf.reference.multi_head_attention import multi_head_attention as multi_head
 from attnconf.reference.packed_sequences import documents_between
@@ -55,14 +57,18 @@ declares = {
     "window": "given",
     "rotary-part": "given",
     "positions-inside": "any",
+    "relative-values": "any",
+    "offset-rows": "ascending",
     "qk-norm": "any",
     "qk-norm-over": "any",
     "qk-norm-place": "any",
     "branch-scale": "any",
+    "score-bias": "any",
     "sinks": "any",
     "output-gate": "any",
     "earlier-cache": "kept",
     "packing": "any",
+    "padding-from": "any",
     "sinusoidal-output": "add",
     "sinusoidal-layout": "interleaved",
     "sinusoidal-frequencies": "paper",
@@ -175,6 +181,36 @@ def packed_attention(config, weights):
     def forward(x, documents):
         segments = documents_between(documents, x.shape[1]) if config.packing == "cu-seqlens" else documents
         return attend_packed(x, segments, weights, config.num_heads, member_of(config), config.causal)
+
+    return forward
+
+
+# -- masks
+
+
+def causal_mask(config, weights):
+    def forward(query_length, key_length):
+        return as_numbers(up_to_own(query_length, key_length), config.dtype).to(config.device)
+
+    return forward
+
+
+def real_tokens(config, tokens):
+    """Return which tokens are real, (B, L), told by ids or by lengths."""
+    by_ids = config.padding_from == "ids"
+    return told_by_ids(tokens, config.padding_id) if by_ids else told_by_lengths(tokens, config.length)
+
+
+def padding_mask(config, weights):
+    def forward(tokens):
+        return as_numbers(as_keys(real_tokens(config, tokens)), config.dtype)
+
+    return forward
+
+
+def decoder_mask(config, weights):
+    def forward(tokens):
+        return as_numbers(hide_later_and_padding(real_tokens(config, tokens)), config.dtype)
 
     return forward
 
@@ -318,6 +354,8 @@ def entries_of_encoders(config):
         name: getattr(config, name)
         for name in ("num_kv_heads", "rotary_dim", "qk_norm", "qk_norm_over", "qk_norm_place", "window")
     } | {"scale": config.score_scale, "softcap": config.score_cap}
+    if config.score_bias != "none":
+        inside |= {"positions": "relative-bias", "both_ways": config.score_bias == "both-ways"}
     besides = {name: getattr(config, name) for name in ("rotary", "placement", "branch_scale")}
     return {**besides, "attention": Member(**inside)}
 

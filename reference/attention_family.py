@@ -37,10 +37,11 @@ class Member:
     scale: float | None = None  # None: 1/√D
     softcap: float | None = None
     window: tuple[int | None, int | None] | None = None  # keys seen before and after the query's own
-    positions: str = "none"  # none, rotary, alibi, relative-bias
+    positions: str = "none"  # none, rotary, alibi, relative-bias, shaw
     base: float = 10000.0
     rotary_dim: int | None = None  # features of each head that turn; None: all
-    both_ways: bool = True  # relative positions: later keys have buckets of their own
+    both_ways: bool = True  # relative biases: later keys have buckets of their own
+    relative_values: str = "no"  # no, yes: vectors of offsets are added to the values, too
     qk_norm: str = "none"  # none, rms, layer
     qk_norm_over: str = "head"  # head, width
     qk_norm_place: str = "before"  # before, after: the rotation
@@ -202,6 +203,70 @@ def position_bias(queries: int, keys: int, heads: int, weights: Weights, member:
     return None
 
 
+# -- vectors of offsets
+
+
+def offset_rows(queries: int, keys: int, farthest: int, begin: int = 0) -> Tensor:
+    """Return which row of a table of offsets each query and key read: that of key minus query, -k … k, in order.
+
+    Shapes:
+        out  (L, S)   int64, 0 … 2k; L = queries, which stand at begin, begin + 1, …; S = keys; k = farthest
+
+    Requirements: FAM-SHAW-1, FAM-SHAW-2.
+    Source: Shaw et al. 2018, arXiv:1803.02155v2, section 3.2; tensor2tensor, _generate_relative_positions_matrix.
+    """
+    offset = torch.arange(keys) - (begin + torch.arange(queries))[:, None]  # (S,) - (L, 1) -> (L, S)
+    return offset.clamp(-farthest, farthest) + farthest
+
+
+def offset_vectors(table: Tensor, queries: int, keys: int, begin: int = 0) -> Tensor:
+    """Return the vector of each query and key: a table (2k + 1, D) -> (L, S, D).
+
+    Requirements: FAM-SHAW-1, FAM-SHAW-3.
+    """
+    return table[offset_rows(queries, keys, len(table) // 2, begin).to(table.device)]
+
+
+def score_with_offsets(
+    q: Tensor, k: Tensor, scale: float, weights: Weights, member: Member, begin: int = 0
+) -> Tensor:  # fmt: skip
+    """Return the scores scale · q·(k + a), where a is the vector of the offset; without one, those of q and k.
+
+    Shapes:
+        q        (B, H, L, D)
+        k        (B, H, S, D)
+        weights  relative_keys.weight (2k + 1, D), the same for all heads
+        out      (B, H, L, S)
+
+    Requirements: FAM-SHAW-1, FAM-SHAW-2.
+    Source: Shaw et al. 2018, arXiv:1803.02155v2, eq. (4), computed as eq. (5) has it.
+    """
+    scores = score(q, k, scale)
+    if member.positions != "shaw":
+        return scores
+    a = offset_vectors(weights["relative_keys.weight"], q.shape[2], k.shape[2], begin)  # (L, S, D)
+    return scores + torch.einsum("bhld,lsd->bhls", scale * q, a)
+
+
+def mix_with_offsets(attention: Tensor, v: Tensor, weights: Weights, member: Member, begin: int = 0) -> Tensor:
+    """Return Σ_s A_ls (v_s + a_ls), where a is the vector of the offset; without one, the weighted sum of values.
+
+    Shapes:
+        attention  (B, H, L, S)
+        v          (B, H, S, D)
+        weights    relative_values.weight (2k + 1, D), the same for all heads
+        out        (B, H, L, D)
+
+    Requirements: FAM-SHAW-2, FAM-SHAW-3.
+    Source: Shaw et al. 2018, arXiv:1803.02155v2, eq. (3).
+    """
+    mixed = mix(attention, v)
+    if member.positions != "shaw" or member.relative_values == "no":
+        return mixed
+    a = offset_vectors(weights["relative_values.weight"], attention.shape[2], attention.shape[3], begin)  # (L, S, D)
+    return mixed + torch.einsum("bhls,lsd->bhld", attention, a)
+
+
 # -- sinks and gates
 
 
@@ -298,11 +363,13 @@ def family_attention(
     L, S = query.shape[1], key.shape[1]
     seen = intersect(mask, on(query, within(L, S, member.window)))  # (..., L, S)
     k, v = blank(k, seen), blank(v, seen)
-    scores = score(q, k, default_scale(q) if member.scale is None else member.scale)  # (B, H, L, S)
+    scale = default_scale(q) if member.scale is None else member.scale
+    scores = score_with_offsets(q, k, scale, weights, member)  # (B, H, L, S)
     biases = (on(scores, position_bias(L, S, num_heads, weights, member)), bias)
     scores = prepare(scores, member.softcap, biases, seen)
     attention = drop(weigh_beside(scores, sinks_of(member, weights, num_heads)), dropout)  # (B, H, L, S)
-    context = let_through(merge_heads(mix(attention, v)), query, weights, member, num_heads)  # (B, L, H·D)
+    context = merge_heads(mix_with_offsets(attention, v, weights, member))  # (B, L, H·D)
+    context = let_through(context, query, weights, member, num_heads)
     return project_out(context, weights), attention  # (B, L, O), (B, H, L, S)
 
 

@@ -84,7 +84,7 @@ def self_attention(x: Tensor, weights: Weights, style: Style, mask: Tensor | Non
     Requirements: ENC-REACH-1, ENC-PERM-1, ENC-DROP-2, ENC-GROUP-1, ENC-QK-1, ENC-QK-2, ENC-HEAD-1,
     ENC-SCORE-1, ENC-CAP-1, ENC-WINDOW-1.
     Source: Vaswani et al. 2017, arXiv:1706.03762v7, sections 3.2.3 and 5.4; of the rotation, spec/rotary.md; of shared
-    heads and norms of queries and keys, spec/attention_family.md.
+    heads, norms of queries and keys and relative biases, spec/attention_family.md.
     """
     own, of_heads, member = under(weights, "attn"), style.num_heads, member_of(style)
     if member == Member():
@@ -209,12 +209,22 @@ def count_layers(weights: Weights) -> int:
     return len({name.split(".")[1] for name in weights if name.startswith("layers.")})
 
 
+def in_layer(weights: Weights, i: int) -> dict[str, Tensor]:
+    """Return the weights of layer i by their names within it: its own, and the relative bias that all layers share.
+
+    Requirements: ENC-RELATIVE-1.
+    Source: Raffel et al. 2020, arXiv:1910.10683v4, section 2.1.
+    """
+    shared = {f"attn.relative.{name}": w for name, w in under(weights, "relative").items()}
+    return under(weights, f"layers.{i}") | shared
+
+
 def encoder(x: Tensor, weights: Weights, style: Style, mask: Tensor | None = None) -> Tensor:
     """Return the output of a stack: layer after layer, each with its own weights and the same mask.
 
     Shapes:
         x        (B, L, E)
-        weights  layers.0.*, layers.1.*, …, and, or not at all, norm.* of a last norm
+        weights  layers.0.*, layers.1.*, …, and, or not at all, norm.* of a last norm, relative.* of all layers
         mask     broadcastable to (B, H, L, L)
         out      (B, L, E)
 
@@ -225,5 +235,5 @@ def encoder(x: Tensor, weights: Weights, style: Style, mask: Tensor | None = Non
     for the last norm, which pre-norm stacks need.
     """
     for i in range(count_layers(weights)):
-        x = encoder_layer(x, under(weights, f"layers.{i}"), style, mask)
+        x = encoder_layer(x, in_layer(weights, i), style, mask)
     return normed(x, weights, "norm", style) if "norm.weight" in weights else x

@@ -11,14 +11,16 @@ import torch
 from torch import Tensor
 
 from attnconf.reference import alibi, relative_bias
-from attnconf.reference.attention import default_scale, mix, score
+from attnconf.reference.attention import default_scale
 from attnconf.reference.attention_family import (
     Member,
     let_through,
+    mix_with_offsets,
     normalize_heads,
     normalize_width,
     on,
     prepare,
+    score_with_offsets,
     share_keys,
     share_values,
     sinks_of,
@@ -225,9 +227,11 @@ def attend_to(cache: Cache, q: Tensor, weights: Weights, member: Member) -> Tens
     visible = seen(cache, new, member)  # (B, 1, T, S)
     k = blank(share_keys(cache.keys, heads), visible)  # (B, H, S, D)
     v = blank(share_values(cache.values, heads), visible)
-    scores = score(q, k, default_scale(q) if member.scale is None else member.scale)  # (B, H, T, S)
+    scale = default_scale(q) if member.scale is None else member.scale
+    scores = score_with_offsets(q, k, scale, weights, member, total - new)  # (B, H, T, S)
     scores = prepare(scores, member.softcap, (on(scores, bias_of(new, total, heads, weights, member)),), visible)
-    return merge_heads(mix(weigh_beside(scores, sinks_of(member, weights, heads)), v))
+    attention = weigh_beside(scores, sinks_of(member, weights, heads))
+    return merge_heads(mix_with_offsets(attention, v, weights, member, total - new))
 
 
 def step(

@@ -8,13 +8,15 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from attnconf.reference.attention import default_scale, mix, score
+from attnconf.reference.attention import default_scale
 from attnconf.reference.attention_family import (
     Member,
     let_through,
+    mix_with_offsets,
     on,
     position_bias,
     prepare,
+    score_with_offsets,
     share_keys,
     share_values,
     sinks_of,
@@ -78,8 +80,10 @@ def packed_attention(
     v = share_values(split_heads(project_value(x, weights), kept), num_heads)
     seen = intersect(same_document(segments), on(x, within(L, L, member.window)))  # (B, 1, L, L)
     seen = intersect(seen, on(x, causal_mask(L, L) if causal else None))
-    scores = score(q, k, default_scale(q) if member.scale is None else member.scale)  # (B, H, L, L)
+    scale = default_scale(q) if member.scale is None else member.scale
     # distances within a document are those within the row
+    scores = score_with_offsets(q, k, scale, weights, member)  # (B, H, L, L)
     scores = prepare(scores, member.softcap, (on(scores, position_bias(L, L, num_heads, weights, member)),), seen)
-    context = merge_heads(mix(weigh_beside(scores, sinks_of(member, weights, num_heads)), v))
+    attention = weigh_beside(scores, sinks_of(member, weights, num_heads))
+    context = merge_heads(mix_with_offsets(attention, v, weights, member))
     return project_out(let_through(context, x, weights, member, num_heads), weights)

@@ -20,6 +20,7 @@ PAGES = Path(__file__).parent
 CHAPTERS = {
     "ATT": "attention",
     "MASK": "masks",
+    "MAKE": "mask_making",
     "MHA": "multi_head_attention",
     "FAM": "attention_family",
     "CACHE": "kv_cache",

@@ -16,6 +16,7 @@ from attnconf.adapters.generated.masks import (
     one_for_all_heads,
     one_for_all_queries,
     one_for_all_samples,
+    shown,
 )
 from attnconf.adapters.generated.modules import (
     awake,
@@ -80,6 +81,6 @@ __all__ = [
     "in_single", "initial", "kernel", "lacking", "last_rows", "layered", "lengths", "letters_of", "marked_by",
     "merges_of_bytes", "not_hidden", "numbered", "octaves", "of_bytes", "of_function", "one_for_all_heads",
     "one_for_all_queries", "one_for_all_samples", "paired", "pairs", "penalties", "pixels", "registered", "rotations",
-    "rows", "settle", "sines", "singly", "spelt", "strange_in", "symbols_of", "tallied", "to_ours", "to_own", "turns",
-    "under", "unglued", "unknown_in", "unpadded", "with_eps", "without", "written",
+    "rows", "settle", "shown", "sines", "singly", "spelt", "strange_in", "symbols_of", "tallied", "to_ours", "to_own",
+    "turns", "under", "unglued", "unknown_in", "unpadded", "with_eps", "without", "written",
 ]  # fmt: skip

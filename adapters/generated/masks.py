@@ -94,3 +94,15 @@ def not_hidden(handed: Iterable[Any], given: Iterable[Tensor | None]) -> Iterato
             for mask in given:
                 if mask is not None:
                     mask.logical_not_()
+
+
+def shown(mask: Any, values: str, config: Any) -> Tensor:
+    """Return a mask that somebody made as 1 where a query may attend and 0 where not, in the dtype that is wanted.
+
+    ``values``: what its own mean, as the choice ``mask`` has it. What is added counts as hidden from -1000 down; what
+    is neither that nor 0, NaN among it, becomes 0.5.
+    """
+    made: Tensor = mask.to(config.device, config.dtype)
+    if values == "additive":
+        return torch.where(made == 0, 1.0, torch.where(made <= -1000, 0.0, 0.5)).to(config.dtype)
+    return made if values.endswith("keeps") else 1 - made

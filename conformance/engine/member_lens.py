@@ -1,9 +1,9 @@
 """Members of the attention family seen as plain attention: inputs and weights that undo what a member adds.
 
 A rotation is undone by inputs turned the other way round, a norm of queries and keys by features beside the data that
-make all of one length, ALiBi by a feature that adds the opposite to the scores, a relative bias by a table of zeros, a
-learned sink by a logit of nearly minus infinity, a sink of 0 by one number added to all scores, a gate by zeros, which
-halve the output. What is left is softmax(t · q kᵀ) v.
+make all of one length, ALiBi by a feature that adds the opposite to the scores, a relative bias and vectors of offsets
+by tables of zeros, a learned sink by a logit of nearly minus infinity, a sink of 0 by one number added to all scores, a
+gate by zeros, which halve the output. What is left is softmax(t · q kᵀ) v.
 """
 
 import math
@@ -20,8 +20,8 @@ from attnconf.reference.alibi import slopes as published
 
 # Entries of the configuration, by the convention that says what they are.
 ENTRIES = {
-    "positions-inside": "positions", "qk-norm": "qk_norm", "qk-norm-over": "qk_norm_over",
-    "qk-norm-place": "qk_norm_place", "sinks": "sinks", "output-gate": "gate",
+    "positions-inside": "positions", "relative-values": "relative_values", "qk-norm": "qk_norm",
+    "qk-norm-over": "qk_norm_over", "qk-norm-place": "qk_norm_place", "sinks": "sinks", "output-gate": "gate",
 }  # fmt: skip
 BUCKETS = 32
 FAR = 60.0  # e^-60 beside 1 is nothing
@@ -169,6 +169,10 @@ def _weights(
             found[f"{name}.bias"] = like.new_zeros(size)
     if kind["positions"] == "relative-bias":
         found["relative.weight"] = like.new_zeros(BUCKETS, heads)
+    if kind["positions"] == "shaw":
+        tables = ("keys", "values") if kind["relative_values"] == "yes" else ("keys",)
+        offsets = 2 * MultiHeadAttentionConfig.max_offset + 1
+        found |= {f"relative_{name}.weight": like.new_zeros(offsets, D) for name in tables}
     if kind["sinks"] == "learned":
         found["sinks"] = like.new_full((heads,), max(-1e30, torch.finfo(like.dtype).min / 4))
     if kind["gate"] != "none":

@@ -50,7 +50,8 @@ _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
     "tied": ("tying", ("none",)),
 }
 _LACKING_TOO: dict[str, tuple[str, tuple[str, ...]]] = {
-    "words": ("word-end", ("none",))
+    "words": ("word-end", ("none",)),
+    "no-places": ("score-bias", ("both-ways", "one-way")),
 }  # likewise, for another reason
 
 # What a subject offers only where it declares another choice than the first of the convention of that name.
@@ -63,21 +64,24 @@ _INSIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     "rotary-inside": ("positions-inside", ("rotary", "any")),
     "alibi-inside": ("positions-inside", ("alibi", "any")),
     "relative-inside": ("positions-inside", ("relative-bias", "any")),
+    "shaw-inside": ("positions-inside", ("shaw", "any")),
+    "relative-values": ("relative-values", ("yes", "any")),
     "qk-norm": ("qk-norm", ("rms", "layer", "any")),
     "sinks": ("sinks", ("learned", "add-one", "any")),
     "no-added-score": ("sinks", ("none", "learned", "any")),
-    "no-slope": ("positions-inside", ("none", "rotary", "relative-bias", "any")),
+    "no-slope": ("positions-inside", ("none", "rotary", "relative-bias", "shaw", "any")),
     "free-length": ("qk-norm", ("none", "any")),
     "learned-sinks": ("sinks", ("learned", "any")),
     "output-gate": ("output-gate", ("features", "heads", "any")),
 }
 
-# Likewise of the norms of an encoder's layers, and of factors on what these add.
+# Likewise of the norms of an encoder's layers, of factors on what these add, and of what is added to their scores.
 _PLACED: dict[str, tuple[str, tuple[str, ...]]] = {
     "placed-norms": ("norm-order", ("sandwich", "output", "parallel", "parallel-two", "any")),
     "norms-behind": ("norm-order", ("sandwich", "output", "any")),
     "side-by-side": ("norm-order", ("parallel", "parallel-two", "any")),
     "branch-scale": ("branch-scale", ("vector", "scalar", "one-scalar", "any")),
+    "score-bias": ("score-bias", ("both-ways", "one-way", "any")),
 }
 
 # Entries of a layer's configuration that a declaration fixes: (entry, convention).

@@ -34,7 +34,7 @@ _MASKED = ("attention", "multi_head_attention")
 _OF_NUMBERS = frozenset(
     {
         "sinusoidal-output", "sinusoidal-layout", "sinusoidal-frequencies", "sinusoidal-offset", "grid-axes",
-        "grid-layout", "learned-output", "learned-offset", "rope-pairing", "t5-scale", "fourier-factor",
+        "grid-layout", "learned-output", "learned-offset", "rope-pairing", "offset-rows", "t5-scale", "fourier-factor",
         "fourier-input", "fourier-order", "random-fourier-order", "rms-norm-weight", "rms-norm-cast", "rms-norm-eps",
         "word-end", "norm-order", "attention-scale", "glu-activated", "layer-norm-variance", "layer-norm-eps",
         "layer-norm-weight", "embedding-scale", "padding-row", "transformer-scale", "symbols",

@@ -31,6 +31,8 @@ from attnconf.conformance.inference.candidates import (
 )
 from attnconf.conformance.inference.construction import part_of
 from attnconf.conformance.inference.lending import lent
+from attnconf.conformance.inference.mask_files import NO_KNOWN_MASK, NO_SUCH_MASK, makers
+from attnconf.conformance.inference.mask_making import together
 from attnconf.conformance.inference.probing import Failed, search
 from attnconf.conformance.inference.turned_flags import with_flags_turned
 from attnconf.conformance.inference.used_by_others import (
@@ -107,6 +109,8 @@ def bindings(
 ) -> tuple[list[Bound], list[tuple[Candidate, str]]]:
     """Return the bindings of what is to be judged, and what looked like a component but cannot be bound, and why."""
     found = candidates(source.module, chosen, component)
+    if component is None and (making := makers(source.module, chosen, found)):
+        return _of_masks(making, source, prescribed or {})
     bound: list[Bound] = []
     refused: list[tuple[Candidate, str]] = []
     for candidate in sorted(found, key=lambda c: sum(c.name in o.uses for o in found if o is not c)):
@@ -152,6 +156,25 @@ def bindings(
     if chosen is None:
         bound = with_parts(with_neighbours(with_users(bound, refused), left), found)
     return bound, left
+
+
+def _of_masks(
+    making: Sequence[Candidate], source: Source, prescribed: Mapping[str, Any]
+) -> tuple[list[Bound], list[tuple[Candidate, str]]]:
+    """Return the bindings of functions that make masks, each by itself, and what cannot be bound, and why."""
+    bound: list[Bound] = []
+    refused: list[tuple[Candidate, str]] = []
+    for candidate in making:
+        outcome: Bound | Refusal = Refusal(NO_SUCH_MASK)
+        for component in reversed(candidate.components):  # a mistake is one in what it most likely is
+            outcome = bind(replace(candidate, components=(component,)), source, prescribed)
+            if _certified(outcome) == "reference":
+                break
+        if isinstance(outcome, Bound) and (outcome.certified == "reference" or not candidate.guessed):
+            bound.append(outcome)
+        else:
+            refused.append((candidate, outcome.reason if isinstance(outcome, Refusal) else NO_KNOWN_MASK))
+    return together(bound), refused
 
 
 def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) -> Bound | Refusal:

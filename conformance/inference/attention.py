@@ -34,6 +34,7 @@ from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import build, constructions, for_each_length, lengths_of
 from attnconf.conformance.inference.function_forms import functional
 from attnconf.conformance.inference.layer_state import uncovered
+from attnconf.conformance.inference.offset_tables import may_be_offsets
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.proving import Prover, Reading, Trial, in_order, nearest_first
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
@@ -213,7 +214,7 @@ def _of_construction(
     unregistered: bool,
 ) -> Iterator[AttentionText]:
     """Yield what the class may be where it is built in one way, however it is called."""
-    bare = config.num_heads > 1 and _weights_of(module) == 3 * config.embed_dim * _inner(config)
+    bare = config.num_heads > 1 and _projecting(module, config) == 3 * config.embed_dim * _inner(config)
     called: list[Form] = []
     for form in chain.from_iterable(map(in_every_shape, attention_forms(module))):
         if attempts.hopeless(form.called) or in_another_shape(form, called):
@@ -246,6 +247,12 @@ def _makings(place: Place) -> Iterator[Construction]:
 
 def _weights_of(module: nn.Module) -> int:
     return sum(p.numel() for p in module.parameters() if not isinstance(p, UNMADE) and p.ndim > 1)
+
+
+def _projecting(module: nn.Module, config: MultiHeadAttentionConfig) -> int:
+    """Return how many weights there are, but for those of tables of offsets."""
+    tables = [p for p in module.parameters() if may_be_offsets(p, config.head_dim)]
+    return _weights_of(module) - sum(p.numel() for p in tables)
 
 
 def _inner(config: MultiHeadAttentionConfig) -> int:

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from attnconf.conformance.inference.attention_text import Normed
 from attnconf.conformance.inference.gate_layouts import Lies, bias_entry, gate_entry
+from attnconf.conformance.inference.offset_tables import entry_of, idle_tables, sized_as_offsets, tables_of_offsets
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.reading import Sizes
 from attnconf.conformance.inference.trial import drawn, same_numbers
@@ -87,13 +88,17 @@ class Seen:
         return found
 
 
-def parts_of(seen: Seen) -> Parts | None:
-    """Return what parts a class has; None where its parameters are those of four projections, or nothing is seen."""
+def parts_of(seen: Seen, made: str = "") -> Parts | None:
+    """Return what parts a class has; None where its parameters are those of four projections, or nothing is seen.
+
+    ``made``: the text that builds it.
+    """
     if not _more_than_projections(seen):
         return None
     try:
         found = _sink(seen)
-        found = found.and_(_gate(seen.resting(found.idle))).and_(_table(seen)).and_(_gains(seen))
+        found = found.and_(_gate(seen.resting(found.idle)))
+        found = found.and_(_table(seen)).and_(_offsets(seen, made)).and_(_gains(seen))
     except (Failed, RuntimeError, IndexError, ValueError):
         return None
     return found if found.idle else None
@@ -103,7 +108,8 @@ def _more_than_projections(seen: Seen) -> bool:
     wide = 3 * seen.sizes.width
     matrices = sum(p.numel() for p in seen.parameters.values() if p.numel() > wide)
     small = any(p.numel() == seen.sizes.heads for p in seen.parameters.values())
-    return matrices != 4 * seen.sizes.width * seen.sizes.embed or (small and seen.sizes.heads > 1) or bool(_rows(seen))
+    more = matrices != 4 * seen.sizes.width * seen.sizes.embed or bool(_rows(seen)) or bool(sized_as_offsets(seen))
+    return more or (small and seen.sizes.heads > 1)
 
 
 def _sink(seen: Seen) -> Parts:
@@ -184,6 +190,16 @@ def _table(seen: Seen) -> Parts:
             text = 'weights["relative.weight"]' + ("" if p.shape[0] == BUCKETS else ".T")
             return Parts((), {"positions-inside": "relative-bias"}, (f'"{name}": {text}',), seen.all(name, 0.0))
     return Parts()
+
+
+def _offsets(seen: Seen, made: str) -> Parts:
+    """Return the tables of vectors of offsets, of keys and perhaps of values."""
+    tables = tables_of_offsets(seen)
+    if not tables:
+        return Parts()
+    inside = {"positions-inside": "shaw"} | ({"relative-values": "yes"} if "values" in tables else {})
+    state = tuple(entry_of(seen, role, name, made) for role, name in tables.items())
+    return Parts((), inside, state, idle_tables(seen, tables))
 
 
 def _rows(seen: Seen) -> list[tuple[str, str]]:

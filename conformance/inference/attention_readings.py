@@ -125,7 +125,7 @@ def otherwise(
 def _weighed(text: AttentionText, probe: Probe) -> Iterator[AttentionText]:
     """Yield a text with what the parameters may be: first with parts beside the projections, where some are seen."""
     seen = probe.seen()
-    parts = parts_of(seen)
+    parts = parts_of(seen, text.made.text)
     shared = list(multi_query(seen.resting(parts.idle) if parts else seen))
     alone = (parts or Parts()).and_(Parts((ONE,)))
     yield from _placed(text, [one for weighing in shared for one in _with_parts(text, alone, weighing)])
@@ -148,6 +148,8 @@ def _with_parts(text: AttentionText, parts: Parts, weighing: Weighing) -> Iterat
     yield found
     if "relative.weight" in " ".join(parts.state):
         yield _undivided(found)
+    if parts.inside.get("positions-inside") == "shaw":
+        yield found.but(inside={**parts.inside, "offset-rows": "descending"})
 
 
 def _undivided(text: AttentionText) -> AttentionText:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
+from attnconf.conformance.engine.member_lens import ENTRIES
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention_parts import BUCKETS
 from attnconf.conformance.inference.attention_text import AttentionText
@@ -17,6 +18,7 @@ COMPONENT = "multi_head_attention"
 SEVERAL = ((20, 5, 4), (12, 2, 6))  # embed_dim, num_heads, head_dim of the trials
 POWERS = ((16, 4, 4), (12, 2, 6))  # for a constructor that refuses other numbers of heads than powers of two
 ONE = ((8, 1, 8), (6, 1, 6))
+LONG = (6, 7)  # tokens, of which some are farther from each other than vectors of offsets tell apart
 
 
 def config_of(sizes: tuple[int, int, int], causal: bool = False) -> MultiHeadAttentionConfig:
@@ -29,14 +31,16 @@ def plain_certificate(text: AttentionText, sizes: tuple[tuple[int, int, int], ..
     key = ("plain", sizes, *called_alike(text), text.causal_always)
 
     def requests() -> list[Request]:
-        return [request(text, size, B, L, S, {}) for size, B, L, S in zip(sizes, (2, 3), (3, 4), (7, 5), strict=True)]
+        shaw = text.inside.get("positions-inside") == "shaw"
+        lengths = zip(LONG, LONG, strict=True) if shaw else zip((3, 4), (7, 5), strict=True)
+        return [request(text, size, B, L, S, {}) for size, B, (L, S) in zip(sizes, (2, 3), lengths, strict=True)]
 
     return kept_certificate(COMPONENT, key, requests)
 
 
 def called_alike(text: AttentionText) -> tuple[Hashable, ...]:
     """Return on what the inputs and weights of a call without masks depend, beside its sizes and causality."""
-    inside = text.inside.get("positions-inside", "none")
+    inside = tuple(text.inside.items())
     return text.self_only, "value" in text.form.roles, text.lacking, text.square, text.projected, inside, *_parts(text)
 
 
@@ -52,7 +56,8 @@ def request(
 ) -> Request:
     """Return one call on fresh weights, of one sequence where the class takes no more."""
     config = config_of(size, causal=options.pop("causal", False) or text.causal_always)
-    config = replace(config, positions=text.inside.get("positions-inside", "none"))
+    inside: dict[str, Any] = {entry: text.inside[name] for name, entry in ENTRIES.items() if name in text.inside}
+    config = replace(config, **inside)
     sinks, gate, shared, _ = _parts(text)
     config = replace(config, sinks=sinks, gate=gate, num_kv_heads=1 if shared == "one" else None)
     if text.normed:
@@ -100,4 +105,7 @@ def _of_parts(config: MultiHeadAttentionConfig, size: tuple[int, int, int]) -> d
         found["sinks"] = drawn(f"sinks {size}", H)
     if config.positions == "relative-bias":
         found["relative.weight"] = drawn(f"relative.weight {size}", BUCKETS, H)
+    if config.positions == "shaw":
+        names = [f"relative_{name}.weight" for name in ("keys", "values")][: 1 + (config.relative_values == "yes")]
+        found |= {name: drawn(f"{name} {size}", 2 * config.max_offset + 1, config.head_dim) for name in names}
     return found

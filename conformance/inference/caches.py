@@ -1,7 +1,6 @@
 """What an argument for a cache does: handed what calls keep, or an object to keep it in, it continues a sequence."""
 
 import inspect
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -12,8 +11,8 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.inference.angle_names import kind_of
-from attnconf.conformance.inference.calling import POSITIONS, THREE, parameters
-from attnconf.conformance.inference.kept_objects import kept_objects
+from attnconf.conformance.inference.calling import THREE, parameters
+from attnconf.conformance.inference.kept_objects import kept_objects, made_by_functions
 from attnconf.conformance.inference.kept_state import (
     DIFFERS,
     EMPTY,
@@ -26,6 +25,7 @@ from attnconf.conformance.inference.kept_state import (
     containers,
     continued,
     flags,
+    is_positions,
     places,
 )
 from attnconf.conformance.inference.probing import Failed, attempt, found_output
@@ -33,7 +33,7 @@ from attnconf.conformance.inference.said_of_caches import as_promised
 from attnconf.conformance.inference.spied import calls_as
 from attnconf.conformance.inference.trial import drawn, reply, same
 from attnconf.conformance.inference.tried import Tried
-from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
+from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
 
 def cache(tried: Tried) -> str:
@@ -80,12 +80,8 @@ def _continued(tried: Tried, x: Tensor, absent: Mapping[str, None]) -> str:
     if tables is None:
         return UNTRIED
     told = best(_ways(tried, x, more, tables))
-    given = any(_is_positions(p.name) for p in parameters(thing))  # which may be wanted in a way that is not known
+    given = any(is_positions(p.name) for p in parameters(thing))  # which may be wanted in a way that is not known
     return UNTRIED if given and told.startswith(DIFFERS) else told
-
-
-def _is_positions(name: str) -> bool:
-    return re.fullmatch(POSITIONS, snake(name).strip("_")) is not None
 
 
 def _ways(tried: Tried, x: Tensor, more: Mapping[str, Any], tables: Rows) -> Iterator[str]:
@@ -96,7 +92,8 @@ def _ways(tried: Tried, x: Tensor, more: Mapping[str, Any], tables: Rows) -> Ite
         return _came(tried, part, kept, _given(more, told, tables, at, part.shape[1]))
 
     for told in places(place.thing):
-        yield from (continued(partial(call, told), x, new, returned=True) for new in EMPTY)
+        begins = (*EMPTY, *made_by_functions(place.module))
+        yield from (continued(partial(call, told), x, new, returned=True) for new in begins)
         if stacked:  # below, tokens see those behind them
             continue
         objects = kept_objects(tried.argument.annotation, place.module, tried.asked.config, len(x))

@@ -215,7 +215,7 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
         by_call = [c for c in by_call if c == "attention"]
     if named(name) or (encodings and encodings[0].endswith("attention")):
         yield from encodings
-    if "layer_norm" in by_name and re.search(ROOT_MEAN_SQUARE, own_text(thing)):
+    if "layer_norm" in by_name and ("t5" in plain or re.search(ROOT_MEAN_SQUARE, own_text(thing))):
         yield "rms_norm"
     if isinstance(thing, type):
         built = list(blocks(thing)) if not named(name) else []
@@ -231,7 +231,9 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
             yield "attention"
     else:
         yield from (c for c in by_call if c == "attention")
-        yield from (c for c in by_name if appearances()[c].function or (c.endswith("_layer") and takes_together(thing)))
+        held = takes_together(thing) and names_read(thing) & SOFTMAX  # all weights of a stack
+        stacks = {c for c in by_name if c.endswith("_layer") or (held and c == "encoder")}
+        yield from (c for c in by_name if appearances()[c].function or (c in stacks and takes_together(thing)))
         built = sorted(blocks(thing), key=lambda c: c not in by_name)
         if "multi_head_attention" in by_name and not set(built) & set(by_name):
             built = []  # a softmax by hand has sums and maxima, and is no layer

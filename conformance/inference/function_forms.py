@@ -152,7 +152,8 @@ def _together(thing: FunctionType) -> list[str]:
     named = [p.name for p in required if re.fullmatch(TOGETHER, p.name.lower().strip("_"))]
     listed = [p.name for p in required if _walked(thing, p.name) and not ALWAYS & set(meanings(p.name, INPUTS))]
     others = [p for p in required if "config" not in meanings(p.name, SIZES)]
-    read = [p.name for p in others if not ALWAYS & set(meanings(p.name, INPUTS)) and reads_weights(thing, p.name)]
+    unsized = [p.name for p in others if len(p.name) == 1 or not meanings(p.name, SIZES)]  # heads are handed on beside
+    read = [n for n in unsized if not ALWAYS & set(meanings(n, INPUTS)) and reads_weights(thing, n)]
     return named or listed or read or [p.name for p in others if _is_said(p, thing)]
 
 

@@ -4,7 +4,7 @@ import ast
 import contextlib
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -15,9 +15,13 @@ from torch import Tensor, nn
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import Construction, run, space_for
 from attnconf.conformance.inference.calling import CACHE, parameters
+from attnconf.conformance.inference.claims import words_of
 from attnconf.conformance.inference.function_forms import taken
+from attnconf.conformance.inference.kept_objects import MAKES
 from attnconf.conformance.inference.kept_state import (
+    DIFFERS,
     EMPTY,
+    SEVERAL,
     UNTRIED,
     Came,
     Rows,
@@ -25,6 +29,7 @@ from attnconf.conformance.inference.kept_state import (
     containers,
     continued,
     flags,
+    is_positions,
     places,
 )
 from attnconf.conformance.inference.probing import Failed, attempt
@@ -33,7 +38,6 @@ from attnconf.conformance.inference.vocabulary import meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.syntax import tree_of
 
-MAKES = r"(new|make|init|create|empty|build|fresh|get|allocate|alloc)_?(kv_?)?(caches?|states?|past)"
 ROOM = 32  # tokens that a cache is made for
 
 
@@ -50,7 +54,7 @@ def of_ids(place: Place, made: Construction, config: Any) -> str:
     if len(required) == 1:
         with contextlib.suppress(Failed, RuntimeError, TypeError, ValueError):
             built = attempt(partial(run, Construction(inner, made.before), space_for(config, place.module)))
-            words = as_promised(place, best(_ways(_with_numbers(built.double().eval()), kept[0], thing)))
+            words = as_promised(place, _told(_with_numbers(built.double().eval()), kept[0], thing))
     return f"the argument `{kept[0]}` of forward {words}" if words else ""
 
 
@@ -64,10 +68,27 @@ def _with_numbers(built: nn.Module) -> nn.Module:
     return built
 
 
-def _ways(built: nn.Module, name: str, thing: Any) -> Iterator[str]:
+def _told(built: nn.Module, name: str, thing: Any) -> str:
+    """Return what is wrong with a model's cache; "" where nothing is.
+
+    Positions that may be left out are the model's own to find then: they have to go on, too, unless words want them.
+    """
+    words = best(_ways(built, name, thing, places(thing)))
+    own = next((p.name for p in parameters(thing) if p.default is None and is_positions(p.name)), "")
+    if (
+        words
+        or not own
+        or re.search(rf"{own}\b[^.]*\b(must|have to|has to|need|requir|give|pass|hand)", words_of(thing))
+    ):
+        return words
+    alone = best(_ways(built, name, thing, places(thing)[-1:]))
+    return f"{alone}, where `{own}` is left out" if alone.startswith(DIFFERS) and alone != SEVERAL else ""
+
+
+def _ways(built: nn.Module, name: str, thing: Any, known: Sequence[Rows]) -> Iterator[str]:
     """Yield what ``continued`` says of each way to hand a model's cache over."""
     ids = torch.tensor([[1, 4, 2, 5, 3, 1], [3, 3, 1, 2, 5, 4]])
-    for told in places(thing):
+    for told in known:
         call = partial(_came, built, name, flags(thing), told)
         yield from (continued(call, ids, new, returned=True) for new in EMPTY)
         written = chain(_made_by(built, len(ids)), containers(lambda kept, call=call: call(ids, kept, 0)))  # type: ignore[misc]

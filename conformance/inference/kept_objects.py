@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from attnconf.conformance.inference.budgets import CONSTRUCTIONS
@@ -18,6 +18,7 @@ from attnconf.conformance.inference.vocabulary import snake
 
 KEEPS = {"update", "append", "put", "insert", "store", "add", "extend", "write", "push", "concat"}
 OF_SAMPLES = r"batch(_?size)?|(n|num)_?(batch|samples|sequences)|b|bs|bsz|max_?batch(_?size)?"
+MAKES = r"(new|make|init|create|empty|build|fresh|get|allocate|alloc)_?(kv_?)?(caches?|states?|past)"
 ENOUGH = 32  # tokens that an object has room for
 New = Callable[[], Any]
 
@@ -41,6 +42,15 @@ def kept_objects(annotation: Any, module: ModuleType, config: Any = None, sample
             yield partial(attempt, each)
             continue
         yield from _of_sizes(each, module, config, samples)
+
+
+def made_by_functions(module: ModuleType) -> Iterator[New]:
+    """Yield the functions of a file that make what a sequence begins with, asked for nothing."""
+    for name, function in vars(module).items():
+        if isinstance(function, FunctionType) and function.__module__ == module.__name__ and re.fullmatch(MAKES, name):
+            with contextlib.suppress(Failed):
+                attempt(function)
+                yield partial(attempt, function)
 
 
 def _is_called_so(kind: type) -> bool:

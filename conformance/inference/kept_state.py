@@ -70,6 +70,8 @@ def continued(call: Call, x: Tensor, new: Callable[[], Any], returned: bool) -> 
         """Return whether each part after the first is what it is in the whole; nothing where the second fails."""
         found, kept, at = list[bool](), new(), 0
         for length in lengths:
+            if at and kept is None:
+                return []  # nothing was kept
             came = call(x[:, at : at + length], kept, at)
             if came is None or not came.goes_on(returned):
                 return [*found, False] if found else []
@@ -107,12 +109,17 @@ def places(thing: Any) -> list[Rows]:
     """Return what may tell a call where its tokens are, of how many came before and how many there are."""
     found: list[Rows] = [lambda at, tokens: {}]
     begin = [p.name for p in parameters(thing) if re.fullmatch(BEGIN, snake(p.name).strip("_"))][:1]
-    each = [p.name for p in parameters(thing) if re.fullmatch(POSITIONS, snake(p.name).strip("_"))][:1]
+    each = [p.name for p in parameters(thing) if is_positions(p.name)][:1]
     if begin:
         found.insert(0, lambda at, tokens: dict.fromkeys(begin, at))
     for rows in (lambda t: t[None], lambda t: t) if each else ():
         found.insert(0, lambda at, tokens, rows=rows: dict.fromkeys(each, rows(torch.arange(at, at + tokens))))  # type: ignore[misc]
     return found
+
+
+def is_positions(name: str) -> bool:
+    """Return whether an argument is called after the positions of tokens."""
+    return re.fullmatch(POSITIONS, snake(name).strip("_")) is not None
 
 
 def keys_and_values(kept: Any) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from torch import nn
 
+from attnconf.conformance.inference import keyword_arguments
 from attnconf.conformance.inference.asked import asked_of, codes_of, may_be_none, start_of
 from attnconf.conformance.inference.budgets import KNOBS
 from attnconf.conformance.inference.building import Construction, Meanings
@@ -147,8 +148,11 @@ def panel_of(
         return None
     starred = any(p.kind is p.VAR_KEYWORD for p in every)
     if starred:
-        named = [n for n in _words_of(thing, module) if meaning_of(n, table) and n not in {p.name for p in parameters}]
+        known, more = {p.name for p in parameters}, keyword_arguments.starred(thing)
+        words = dict.fromkeys([*_words_of(thing, module), *more])
+        named = [n for n in words if meaning_of(n, table) and n not in known]
         knobs += [Knob(ARGUMENT, name, _usual(name, table), True) for name in named]
+        others |= dict(_other_entries({n: p.default for n, p in more.items() if n not in named}, table))
     read = names_read(thing)
     knobs += [Knob(GLOBAL, name, v) for name in sorted(read) if type(v := vars(module).get(name)) is int and v > 1]
     own: dict[str, Any] = {name: vars(module).get(name) for name in sorted(read)}
@@ -158,8 +162,8 @@ def panel_of(
         for name, kind in inner.items() for p in parameters_of(kind) if type(p.default) is int and p.default > 1
     ]  # fmt: skip
     unsure = Knob(ARGUMENT if fraction in others else ENTRY, fraction, 0) if fraction else None
-    known = frozenset(options)
-    panel = Panel(called, table, module, parameters, starred, holders, others, inner, tuple(knobs), unsure, known)
+    asked = frozenset(options)
+    panel = Panel(called, table, module, parameters, starred, holders, others, inner, tuple(knobs), unsure, asked)
     return panel if len(knobs) <= KNOBS else None
 
 

@@ -33,6 +33,7 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
     causal = text.known.configures("causal")
     if causal and (text.causal_always or _says_causal(place, text)):
         fixed["causality"] = "always"
+    fixed |= state.biased.declares(text.causal_always)
     known, trace = COMPONENTS[place.component], text.trace
     if "config.rotary_dim" in "".join((*text.made.before, text.made.text)):
         fixed["rotary-part"] = "given"
@@ -47,7 +48,7 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
         [{"norm-kind": kind} for kind in (("layer",) if layered else _kinds(trace))],
         [{"activation": name} for name in _activations(place, trace)],
         [{}] if "eps" in text.made.given else [{"eps": e} for e in dict.fromkeys([*_seen(trace), *EPS])],
-        [{"attention-scale": scale} for scale in _scales(place, layered)],
+        [{"attention-scale": scale} for scale in _scales(place, layered, state)],
     ]
     axes.append(_divisors(trace))
     axes.append(_rotations(place))
@@ -101,8 +102,10 @@ def _activations(place: Place, trace: Trace) -> list[str]:
     return ["quick-gelu", *names] if says_quick(place.thing) else [*names, "quick-gelu"]
 
 
-def _scales(place: Place, layered: bool) -> tuple[str, ...]:
+def _scales(place: Place, layered: bool, state: State) -> tuple[str, ...]:
     """Return what scores may be multiplied by: by nothing where it is said, and in layers without biases, as T5's."""
+    if state.biased.entries:
+        return ("none", "sqrt")
     return ("sqrt",) if layered and place.prescribed.get("attention-scale") != "none" else ("sqrt", "none")
 
 

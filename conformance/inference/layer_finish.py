@@ -212,7 +212,8 @@ def with_dropping(place: Place, text: LayerText, asked: Request) -> LayerText:
     ``asked``: a call without dropout. What drops in evaluation too, or more than its argument for dropout says, is
     wrong, and no such text.
     """
-    if not hasattr(asked.config, "training") or ("dropout" in text.made.given and not any(_other_dropping(place))):
+    chosen = "dropout" in text.made.given and "dropping(" not in text.made.text  # else functions may drop besides
+    if not hasattr(asked.config, "training") or (chosen and not any(_other_dropping(place))):
         return text
     implementation = text.implementation(place)
     training = replace(asked.config, training=True)

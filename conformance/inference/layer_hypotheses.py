@@ -60,7 +60,7 @@ from attnconf.conformance.inference.sizing import sized
 from attnconf.conformance.inference.vector_input import handed
 from attnconf.conformance.source.source_text import code_reached
 
-OWN_ROWS = r"self\.\w+\[\w*(ids?|idx|tokens?|index|indices)\w*\]"  # an embedding without torch's
+OWN_ROWS = r"(self\.\w+|\w\[[^\]]+\])\[\w*(ids?|idx|tokens?|index|indices)\w*\]"  # an embedding without torch's
 HIDDEN = "its hidden width is neither what an argument asks for nor a multiple of the model's"
 TURNED = "config.rotary_dim or config.embed_dim // config.num_heads"  # features of a head
 _SIZES: Mapping[str, tuple[str, ...]] = {
@@ -74,6 +74,8 @@ _SIZES: Mapping[str, tuple[str, ...]] = {
     "multiple": ("1",),
     "base": ("10000.0",),
     "max_len": ("256",),
+    "buckets": ("32",),
+    "distance": ("128",),
     "dropout": ("config.dropout",),
     "eps": ("config.eps",),
     "norm_first": ("config.norm_first",),
@@ -226,8 +228,10 @@ def _called(
     for state in states(place.component, module, probe.parameters, trace, widths, sizes, layers):
         state = replace(state, declares={**declares, **state.declares, **ratio})
         one = text.but(entries=state.entries, stacks=state.stacks, made=_with_their_eps(made, state))
+        if state.biased.entries:  # by which the order matters, too
+            one = one.but(causal_always=called.causal)
         yield _refusing(one, state), state
-        if text.causal_always and not (called.causal or text.decodes):  # the order matters otherwise: tokens are mixed
+        if one.causal_always and not (called.causal or text.decodes):  # the order matters otherwise: tokens are mixed
             yield _refusing(one.but(causal_always=False), state), state
 
 

@@ -19,6 +19,7 @@ from attnconf.conformance.inference.layer_text import Stack, after_the_first, te
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import Unit, Units, Widths, network_entries, norm_entries, units_of
 from attnconf.conformance.inference.reading import Sizes
+from attnconf.conformance.inference.score_biases import UNBIASED, ScoreBias, score_bias
 from attnconf.conformance.inference.states import Weighing
 
 # The parts of one layer, in the order in which they are used: (attentions, norms).
@@ -37,6 +38,7 @@ class State:
     norm_first: bool
     norms: int = 2  # of one layer of an encoder
     inner: Inner = NOTHING  # norms of queries and keys
+    biased: ScoreBias = UNBIASED  # T5's relative bias
 
 
 @dataclass
@@ -76,7 +78,10 @@ def states(
     scales = UNSCALED
     if len(sides) == 1 and "branch-scale" in COMPONENTS[component].conventions:
         scales = branch_scales(module, trace.order, trace.used, trace.factors, widths, sides[0].layers)
-    apart = inner.names | scales.names
+    biased = UNBIASED
+    if len(sides) == 1 and "score-bias" in COMPONENTS[component].conventions:
+        biased = score_bias(module, trace.order, trace.used, bool(sides[0].under))
+    apart = inner.names | scales.names | biased.names
     trace = replace(trace, order=[name for name in trace.order if name not in apart])
     units = _units(module, trace, widths, sides)
     sides = _with_norms(sides, units, component)
@@ -90,7 +95,8 @@ def states(
     for i, j in islice(product(range(max(readings, 1)), range(ways)), READINGS_OF_PARAMETERS):
         attentions = [_picked(read.of(unit), i) for unit in units.attentions]
         chosen = [n[min(j, len(n) - 1)] for n in networks]
-        yield _assembled(sides, units, attentions, chosen, real, component, inner, scales)
+        state = _assembled(sides, units, attentions, chosen, real, component, inner, scales)
+        yield replace(state, entries=(*state.entries, *biased.entries), biased=biased)
 
 
 def _with_norms(sides: list[Side], units: Units, component: str) -> list[Side]:

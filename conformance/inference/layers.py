@@ -55,6 +55,7 @@ from attnconf.conformance.inference.padding_id import beside_padding, half_hidde
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.proving import Prover, Reading, Trial, first_readings, holds
 from attnconf.conformance.inference.said_of_caches import ONE_ALONE
+from attnconf.conformance.inference.score_biases import of_near_tokens
 from attnconf.conformance.inference.trial import Certificate
 from attnconf.conformance.inference.turned_layers import turned
 from attnconf.conformance.inference.unread_parameters import unread
@@ -242,7 +243,7 @@ def finish(place: Place, trial: Trial[LayerText], certified: str | None) -> Boun
 
 def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str | None) -> Bound:
     """Return the binding of a text that has its masks."""
-    text = with_members(place, text) if certified == "reference" else text
+    text = of_near_tokens(place, with_members(place, text)) if certified == "reference" else text
     other = other_order(place, text) if "norm_first" in text.made.given else OtherOrder(False)
     if other.alike:
         text = text.but(declares={**text.declares, "norm-order": "both"})

@@ -18,7 +18,7 @@ from attnconf.conformance.inference.watching import WIDTH, B, Seen, called_with,
 
 SIDES = (32, 28, 64, 16, 224)  # of a picture, in pixels
 Taken = tuple[int, ...]  # channels, height, width; or tokens and their features; or features and frames; -1: its width
-N = 5  # tokens of the vectors that are put in
+N = 9  # tokens of the vectors that are put in: no size that a channel or a feature has by itself
 ROWS = 12  # tokens of what is handed over where nothing says how many
 
 

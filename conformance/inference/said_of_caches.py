@@ -13,10 +13,15 @@ from attnconf.conformance.inference.kept_state import FAILS, SEVERAL
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 from attnconf.conformance.source import source_text
 
-_SEVERAL = (
+_ANY = (  # said of how many, whatever else is said of one alone
     r"\b(chunk|piece|block|part)s?\b[^.]{0,40}\b(any|every|each|arbitrary|whatever)\b|"
-    r"\bchunk (by|after) chunk\b|\bin chunks\b|"
-    r"\b(any|every|arbitrary) (length|number of (new )?(tokens|positions|steps))\b|\bof several (new )?tokens\b|"
+    r"\b(any|every|arbitrary) (length|number of (\w+ )?(tokens|positions|steps|rows))\b|"
+    r"\b(chunk|piece|block|part) (by|after) (chunk|piece|block|part)\b|\bin (chunk|piece|block)s\b|"
+    r"\b(one|1|single|token)\b[^.]{0,20}\bor (in |as )?(an? |any )?(chunks?|blocks?|pieces?|several|more|many)\b|"
+    r"\b(chunk|piece|block)s?,? or (token|one|step|a single)\b"
+)
+_SEVERAL = (
+    r"\bof several (new )?tokens\b|"
     r"\b(one or (more|several|many)|several|multiple|more than one) (new |next )?(tokens?|positions)\b|"
     r"\bmulti-?token\b"
 )
@@ -25,7 +30,6 @@ _ONE = (
     r"|\bone (by|after) |\bat a time\b|\bper (step|call)\b|[(\[] ?\w+, ?1(, ?\w+)? ?[)\]]|"
     r"\b(un|une|ein|einen|um|uma|uno|una) (nuevo |neues |nouveau |novo |nuovo )?(token|jeton|posi\w+)\b"
 )
-_ONE_OR_SEVERAL = r"\b(one|1|single)\b[^.]{0,20}\bor (in |as )?(an? |any )?(chunks?|blocks?|several|more|many)\b"
 _FED = r"\w\[:, ?-1:\]|\w\[-1:\]"  # code that hands on the last token alone
 ONE_ALONE = "takes one new token at a time, and is asked for that alone"
 NOT_SAID = "continues a sequence by one token: several at once are something else, and nothing says that they may come"
@@ -47,10 +51,8 @@ def as_promised(place: Place, told: str, also: str = "") -> str:
 def _promises_several(place: Place, also: str) -> bool:
     """Return whether the words on a class or function and its call say that several tokens may come, not one alone."""
     told = re.sub(r"\s+", " ", f"{words_of(place.thing)} {also}")
-    both, several, one = (
-        re.search(words, told, re.IGNORECASE) is not None for words in (_ONE_OR_SEVERAL, _SEVERAL, _ONE)
-    )
-    return (both or (several and not one)) and not _takes_masks(place)
+    whatever, several, one = (re.search(words, told, re.IGNORECASE) is not None for words in (_ANY, _SEVERAL, _ONE))
+    return (whatever or (several and not one)) and not _takes_masks(place)
 
 
 def _takes_masks(place: Place) -> bool:

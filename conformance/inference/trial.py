@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import ModuleType
+from typing import Any
 
 from torch import Tensor
 
@@ -35,7 +36,7 @@ class Draft:
 
     component: str
     body: str
-    declares: Mapping[str, str] = field(default_factory=dict)
+    declares: Mapping[str, Any] = field(default_factory=dict)  # under a component, its own
     also: tuple[str, ...] = ()  # other components that the text defines
 
     def implementation(self, module: ModuleType, name: str = "draft") -> Implementation:

@@ -49,7 +49,8 @@ def is_whole_layer(candidate: Candidate) -> bool:
 def helps(candidate: Candidate, user: Bound, found: list[Candidate]) -> bool:
     """Return whether something is judged with what uses it: it is of one kind with that, or that equals the textbook.
 
-    Attention is judged by itself as well: its laws are not asked of what is built from it.
+    Attention is judged by itself as well: its laws are not asked of what is built from it. T5's is not, which has
+    neither a scale nor, in most layers, the bias that it is handed.
     """
     kind = kind_of(user.draft.component)
     uses = next(c.uses for c in found if c.name == user.place.name)
@@ -58,7 +59,9 @@ def helps(candidate: Candidate, user: Bound, found: list[Candidate]) -> bool:
     apart = "handed(" in body or ("# its positions" in body and "def sinusoidal(" not in body)
     if used and apart and kind_of(candidate.components[0]) == POSITIONS:
         return False  # vectors are handed in behind them, or they are subtracted
-    if used and user.certified == "reference" and candidate.components[0] != "multi_head_attention":
+    said = user.draft.declares
+    of_t5 = "score-bias" in said and said.get("attention-scale") == "none"
+    if used and user.certified == "reference" and (of_t5 or candidate.components[0] != "multi_head_attention"):
         return True
     return used and all(kind_of(c) == kind for c in candidate.components)
 

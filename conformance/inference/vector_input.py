@@ -10,9 +10,11 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
 from attnconf.adapters.contract import COMPONENTS
+from attnconf.adapters.generated.function_module import Functional
 from attnconf.adapters.generated.vector_input import ID, Handed
 from attnconf.conformance.inference.building import Construction, run
 from attnconf.conformance.inference.calling import Form, Slot
+from attnconf.conformance.inference.looked_up import with_rows_handed
 from attnconf.conformance.inference.pictured import pictured, takes_pictures
 from attnconf.conformance.inference.probing import Failed, attempt, found_output, restored
 from attnconf.conformance.inference.trial import drawn
@@ -32,6 +34,10 @@ def handed(made: Construction, module: nn.Module, form: Form, component: str) ->
     embeds = any(map(is_table, module.modules()))
     if known.stacked and not (known.reads_ids or embeds) and takes_pictures(module, form):
         return pictured(made, module, form)
+    if known.stacked and not known.reads_ids and isinstance(module, Functional) and _asks_for_ids(module, form):
+        asking = [slot for slot in form.slots if slot.role == "x"]
+        if asking and "source" not in known.attends:
+            return with_rows_handed(made, module, form, asking[0].name, _given(asking), _given(()))
     if not known.stacked or known.reads_ids or not (embeds or raw):
         return made, module
     ids = [slot for slot in form.slots if slot.role in ("x", "source", "target") and _asks_for_ids(module, form)]

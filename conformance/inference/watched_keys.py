@@ -15,7 +15,8 @@ from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.source.source_text import code_reached
 
-NUMBERS = {"embed": 24, "heads": 4, "head_dim": 6, "hidden": 40, "layers": 2, "vocab": 30, "max_len": 26}
+NUMBERS = {"embed": 24, "heads": 4, "head_dim": 6, "hidden": 40, "layers": 2, "vocab": 50, "max_len": 26}
+OTHERS = {"eps": 1e-5, "dropout": 0.0}  # what else a function may be told
 RUNS = 300  # of the function, each with one more shape
 THREE = "3 * embed"  # queries, keys and values in one
 VECTORS = [("embed",), ("hidden",), ("vocab",), (THREE,)]
@@ -25,12 +26,16 @@ TABLES = [("vocab", "embed"), ("max_len", "embed"), ("2", "embed")]
 # What the names of keys say of shapes: those are tried first.
 NAMED: Sequence[tuple[str, Sequence[tuple[str, ...]]]] = (
     (r"norm|(^|[._])ln", VECTORS[:1]),
+    (r"rel(ative)?_?(att|pos|bias)", [("32", "heads")]),
     (r"qkv|c_attn|in_proj", PACKED),
     (r"(bias|beta|[._]b\d?)$", VECTORS),
     (r"type|segment", TABLES[2:]),
     (r"pos|wpe", TABLES[1:2]),
-    (r"emb|wte|tok|vocab", TABLES[:1]),
-    (r"intermediate|mlp|ffn?[._]|feed|fc|lin_?\d|w_?i|w\d|up", [("hidden", "embed"), ("embed", "hidden")]),
+    (r"emb|wte|tok|vocab|shared", TABLES[:1]),
+    (
+        r"intermediate|mlp|ffn?[._]|feed|fc|lin(ear)?_?\d|dense_?re|w_?i|w\d|up",
+        [("hidden", "embed"), ("embed", "hidden")],
+    ),
 )
 OPTIONAL = r"bias$|(^|[._])b\d?$"  # what is there where code asks whether it is
 
@@ -43,9 +48,18 @@ class Asked(dict[str, Tensor]):
     prefixes: Sequence[str]
     tables: Collection[str] = ()  # of these, what is indexed by ids or positions
     shapes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    keys_of: dict[str, set[str]] = field(default_factory=dict)  # by the name that they are known by
 
     def __getitem__(self, key: str) -> Tensor:
-        return self.tried(of_any_layer(key))
+        name = of_any_layer(key)
+        self.keys_of.setdefault(name, set()).add(key)
+        return self.tried(name)
+
+    def of_one_layer(self) -> dict[str, str]:
+        """Return what is asked for in one layer alone, where others are in each, by its name for any layer."""
+        several = any(len(keys) > 1 for keys in self.keys_of.values())
+        alone = {name: keys for name, keys in self.keys_of.items() if several and len(keys) == 1}
+        return {name: key for name, (key,) in alone.items()}
 
     def tried(self, name: str) -> Tensor:
         """Return a tensor of the shape that is tried now for a key of any layer."""
@@ -86,10 +100,13 @@ def watched(place: Place, table: Meanings, takes: str, words: str) -> Iterator[C
     sizes, told = sizes_in(table), told_of(place, table, words, NUMBERS)
     if told is None:
         return
-    prefixes = re.findall(r"[\"']((?:\w+\.)+)[\"']", code_reached(place.thing))
+    prefixes = re.findall(r"[\"']((?:\w+\.)+)[\"'{]", code_reached(place.thing))
     given = [p.name for p in parameters(place.thing) if p.default is p.empty and p.name not in {takes, *told}]
     inputs = {name: input_of(sizes) for name in given}
-    found = shapes_that_run(Asked(sizes, prefixes), lambda held: place.thing(**{takes: held}, **told, **inputs))
+    asked = Asked(sizes, prefixes)
+    found = shapes_that_run(asked, lambda held: place.thing(**{takes: held}, **told, **inputs))
+    alone = asked.of_one_layer()
+    found = {alone.get(name, name): shape for name, shape in found.items()}
     if found:
         layered = any("{n}" in name for name in found)
         meant = {m for shape in found.values() for m in shape if m in sizes} | ({"layers"} if layered else set())
@@ -98,14 +115,15 @@ def watched(place: Place, table: Meanings, takes: str, words: str) -> Iterator[C
 
 def sizes_in(table: Meanings) -> dict[str, int]:
     """Return the sizes that are tried, each of what something is in a shape."""
-    sizes = {m: n for m, n in NUMBERS.items() if table.get(m)} | {"2": 2}
+    sizes = {m: n for m, n in NUMBERS.items() if table.get(m)} | {"2": 2, "32": 32}
     return sizes | ({THREE: 3 * sizes["embed"]} if "embed" in sizes else {})
 
 
 def told_of(place: Place, table: Meanings, words: str, sizes: Mapping[str, int]) -> dict[str, Any] | None:
     """Return what a function is told besides its weights where ``sizes`` are these; None where that fails."""
     named = {re.sub(r"^config\.", "", table[m][0]): n for m, n in sizes.items() if table.get(m)}
-    space = space_for(SimpleNamespace(**{name: n for name, n in named.items() if name.isidentifier()}), place.module)
+    numbers = OTHERS | {name: n for name, n in named.items() if name.isidentifier()}
+    space = space_for(SimpleNamespace(**numbers), place.module)
     try:
         told: dict[str, Any] = attempt(lambda: eval(f"dict({words.lstrip(', ')})", space))
     except Failed:

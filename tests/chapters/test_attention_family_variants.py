@@ -15,8 +15,8 @@ from attnconf.conformance.run import record as results
 pytestmark = pytest.mark.long
 
 torch.set_num_threads(1)
-PLAIN = {"positions-inside": "none", "qk-norm": "none", "qk-norm-over": "head", "qk-norm-place": "before",
-         "sinks": "none", "output-gate": "none"}  # fmt: skip
+PLAIN = {"positions-inside": "none", "relative-values": "no", "qk-norm": "none", "qk-norm-over": "head",
+         "qk-norm-place": "before", "sinks": "none", "output-gate": "none"}  # fmt: skip
 MEMBERS = (
     {"positions-inside": "rotary"},
     {"positions-inside": "rotary", "rope-pairing": "half", "qk-norm": "rms", "qk-norm-place": "after"},
@@ -28,6 +28,10 @@ MEMBERS = (
     {"kv-heads": "one", "positions-inside": "rotary", "qk-norm": "layer", "qk-norm-over": "width"},
     {"kv-heads": "one", "sinks": "learned"},
     {"positions-inside": "rotary", "rope-pairing": "half", "rotary-part": "given", "qk-norm": "rms"},
+    {"positions-inside": "shaw"},
+    {"positions-inside": "shaw", "relative-values": "yes", "offset-rows": "descending", "qk-norm": "rms"},
+    {"positions-inside": "shaw", "relative-values": "yes", "sinks": "learned", "output-gate": "heads"},
+    {"positions-inside": "shaw", "relative-values": "yes", "kv-heads": "one", "qk-norm": "layer"},
 )
 KINDS = (
     ("", {}),
@@ -36,10 +40,21 @@ KINDS = (
 )
 
 
+def asked_for_what_it_has(build, declares):
+    """Return a component that refuses to be another member than the one it declares to be, as a class is one only."""
+    own = {ENTRIES[name]: choice for name, choice in declares.items() if name in ENTRIES}
+
+    def component(config, weights):
+        assert own.items() <= vars(config).items(), config
+        return build(config, weights)
+
+    return component
+
+
 def judged(declares, profile="", mutants=()):
     """Return the verdict on the reference, or mutants of it, that declares this, the roots, and the mistakes named."""
-    base = in_conventions(apply(mutants), {**apply([]).declares, **PLAIN, **declares})
-    only = {"multi_head_attention": base.components["multi_head_attention"]}
+    base = in_conventions(apply(mutants), {**apply([]).declares, "rotary-part": "all", **PLAIN, **declares})
+    only = {"multi_head_attention": asked_for_what_it_has(base.components["multi_head_attention"], declares)}
     one = replace(base, name="member", components=only, profile=profile or None)
     record = results.record(judge([one]))
     roots = {r["requirement"] for r in record["results"] if r["outcome"] in ("fail", "error") and not r["follows_from"]}
@@ -76,6 +91,9 @@ def test_a_right_member_conforms(inside, profile, kind):
         ({"kv-heads": "one"}, "ATT-unscaled"),
         ({"kv-heads": "one", "qk-norm": "rms"}, "FAM-queries-not-normalized"),
         ({"positions-inside": "rotary", "rope-pairing": "half", "rotary-part": "given"}, "FAM-part-exponent"),
+        ({"positions-inside": "shaw"}, "FAM-offsets-not-scaled"),
+        ({"positions-inside": "shaw", "offset-rows": "descending"}, "FAM-offsets-clipped-on-one-side"),
+        ({"positions-inside": "shaw", "relative-values": "yes"}, "FAM-offsets-of-keys-in-values"),
     ],
 )
 def test_a_wrong_member_does_not(inside, mutant):

@@ -8,11 +8,11 @@ from attnconf.conformance.engine.request import Implementation
 # They declare all of the family, so that all of it is asked of them.
 MEMBER = {
     "kv-heads": "grouped", "score-cap": "given", "score-scale": "given", "window": "given", "positions-inside": "any",
-    "qk-norm": "any", "sinks": "any", "output-gate": "any",
+    "relative-values": "any", "qk-norm": "any", "sinks": "any", "output-gate": "any",
 }  # fmt: skip
 LAYER = {
-    "norm-order": "any", "kv-heads": "grouped", "qk-norm": "any", "branch-scale": "any", "rotary-part": "given",
-    "head-dim": "given", "score-scale": "given", "score-cap": "given", "window": "given",
+    "norm-order": "any", "kv-heads": "grouped", "qk-norm": "any", "branch-scale": "any", "score-bias": "any",
+    "rotary-part": "given", "head-dim": "given", "score-scale": "given", "score-cap": "given", "window": "given",
 }  # fmt: skip
 MODEL = {"head-bias": "any", "logit-cap": "given", "added-positions": "any", "tying": "any"}
 ENCODINGS = tuple(c for c in COMPONENTS if c not in ("attention", "multi_head_attention"))
@@ -22,6 +22,10 @@ def shape(component, config, given):
     """Return the shape of what a component gives for its inputs, by the contract."""
     if component == "sinusoidal_2d":
         return (*given, config.dim)
+    if component == "causal_mask":
+        return given
+    if component in ("padding_mask", "decoder_mask"):
+        return (len(given[0]), config.length, config.length)
     if component in ("alibi", "relative_bias"):
         return (config.num_heads, *given)
     if component == "cached_attention":

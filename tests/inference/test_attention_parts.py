@@ -23,12 +23,18 @@ DECLARED = {  # of each file, beside what plain attention declares; by what it i
     "right/att_t5_table_inside.py": ({"positions-inside": "relative-bias"}, "reference"),
     "right/att_one_key_for_all.py": ({"kv-heads": "one"}, "reference"),
     "right/att_part_of_each_head_turns.py": ({"rotary-part": "given", "positions-inside": "rotary"}, "reference"),
+    "right/att_offsets_of_pairs.py": ({"positions-inside": "shaw", "relative-values": "yes"}, "reference"),
+    "right/att_distance_embedding.py": ({"positions-inside": "shaw", "offset-rows": "descending"}, "reference"),
+    "right/att_abstandsvektoren.py": ({"positions-inside": "shaw", "relative-values": "yes"}, "reference"),
     "wrong/att_window_in_config.py": ({"window": "given", "kv-heads": "grouped"}, "reference"),
     "wrong/att_gate_shut_where_open.py": ({"output-gate": "heads"}, "FAM-gate-inverted"),
     "wrong/att_gate_behind_the_output.py": ({"output-gate": "features"}, "FAM-gate-last"),
+    "wrong/att_offsets_of_pairs.py": ({"positions-inside": "shaw"}, "FAM-offsets-not-scaled"),
+    "wrong/att_abstand_einmal.py": ({"relative-values": "yes"}, "FAM-offsets-of-keys-in-values"),
     "wrong/att_sink_column_in_front.py": ({"sinks": "learned"}, "FAM-sink-column-kept~2"),
 }
-FAMILY = {"sinks", "output-gate", "window", "positions-inside", "kv-heads", "rotary-part"}
+FAMILY = {"sinks", "output-gate", "window", "positions-inside", "relative-values", "offset-rows", "kv-heads",
+          "rotary-part"}  # fmt: skip
 
 
 def inferred(path):

@@ -34,8 +34,12 @@ def of_one_length(tokens, gain):
     return (pieces / np.sqrt((pieces**2).mean(-1, keepdims=True) + 1e-5) * gain).reshape(tokens.shape)
 
 
-def attend(x, w, seen, shared=1, over=False):
-    """x (L, E), seen (L, L); ``shared``: heads of queries for each of keys; ``over``: these are normed."""
+def attend(x, w, seen, shared=1, over=False, added=None):
+    """x (L, E), seen (L, L); ``shared``: heads of queries for each of keys; ``over``: these are normed.
+
+    ``added`` (L, L, H) is added to the scores.
+    """
+    added = np.zeros((len(x), len(x), H)) if added is None else added
     q, k, v = (np.array([w[f"attn.{n}.weight"] @ t + w[f"attn.{n}.bias"] for t in x]) for n in "qkv")
     width, out = E // H, []
     if over:
@@ -46,7 +50,8 @@ def attend(x, w, seen, shared=1, over=False):
         heads = []
         for h in range(H):
             at = slice(h * width, (h + 1) * width)
-            e = [math.exp(q[i, at] @ k[j, at] / math.sqrt(width)) if seen[i, j] else 0.0 for j in range(len(x))]
+            scores = [q[i, at] @ k[j, at] / math.sqrt(width) + added[i, j, h] for j in range(len(x))]
+            e = [math.exp(scores[j]) if seen[i, j] else 0.0 for j in range(len(x))]
             heads.append(sum(e[j] * v[j, at] for j in range(len(x))) / sum(e))
         out.append(w["attn.out.weight"] @ np.concatenate(heads) + w["attn.out.bias"])
     return np.array(out)
@@ -155,6 +160,36 @@ def test_factors_of_branches_are_those_of_larger_last_weights(kind, placement):
     got = encoder_layer(torch.from_numpy(x), tensors(w | given), style, torch.from_numpy(seen)[:, None])
     want = np.stack([layer(x[b], larger, seen[b], True, placement) for b in range(B)])
     np.testing.assert_allclose(got.numpy(), want, rtol=1e-9, atol=1e-10)
+
+
+def bucket_by_loop(offset, both_ways):
+    """The bucket of key - query among 32: near distances apart, further ones by how often they can be scaled down."""
+    start, count = (16 if offset > 0 else 0, 16) if both_ways else (0, 32)
+    distance = abs(offset) if both_ways else max(0, -offset)
+    exact, step = count // 2, 0
+    if distance < exact:
+        return start + distance
+    while step < count - exact - 1 and distance >= exact * (128 / exact) ** ((step + 1) / (count - exact)) - 1e-9:
+        step += 1
+    return start + exact + step
+
+
+@pytest.mark.parametrize("both_ways", [False, True])
+def test_a_relative_bias_is_that_of_every_layer(both_ways):
+    rng = np.random.default_rng(14)
+    length, table = 40, rng.normal(size=(32, H))
+    x = rng.normal(size=(1, length, E))
+    added = np.array([[table[bucket_by_loop(j - i, both_ways)] for j in range(length)] for i in range(length)])
+    layers = [draw_layer(rng) for _ in range(2)]
+    want = x[0]
+    for w in layers:
+        h = want + attend(np.array([norm(t, w["norm1.weight"], w["norm1.bias"]) for t in want]), w,
+                          np.ones((length, length), dtype=bool), added=added)  # fmt: skip
+        want = h + np.array([network(norm(t, w["norm2.weight"], w["norm2.bias"]), w) for t in h])
+    given = {f"layers.{i}.{name}": w for i, layer_ in enumerate(layers) for name, w in layer_.items()}
+    style = Style(H, norm_first=True, attention=Member(positions="relative-bias", both_ways=both_ways))
+    got = encoder(torch.from_numpy(x), tensors(given | {"relative.weight": table}), style)
+    np.testing.assert_allclose(got[0].numpy(), want, rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("norm_first", [False, True])

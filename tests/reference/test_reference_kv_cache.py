@@ -17,6 +17,7 @@ MEMBERS = {
     "rotary": Member(positions="rotary", num_kv_heads=2),
     "alibi": Member(positions="alibi"),
     "relative": Member(positions="relative-bias", both_ways=False),
+    "offsets": Member(positions="shaw", relative_values="yes", scale=0.9),
     "sinks": Member(sinks="learned", window=(3, 0)),
     "normed": Member(qk_norm="rms", positions="rotary"),
 }
@@ -33,7 +34,8 @@ def weights_of(member):
     weights = {f"{name}.weight": drawn(n, H * D, seed=i) / 4 for i, (name, n) in enumerate(rows.items(), 1)}
     return weights | {
         "relative.weight": drawn(32, H, seed=8), "sinks": drawn(H, seed=9), "q_norm.weight": 1 + drawn(D, seed=10) / 3,
-        "k_norm.weight": 1 + drawn(D, seed=11) / 3,
+        "k_norm.weight": 1 + drawn(D, seed=11) / 3, "relative_keys.weight": drawn(5, D, seed=12),
+        "relative_values.weight": drawn(5, D, seed=13),
     }  # fmt: skip
 
 
@@ -51,6 +53,10 @@ def turned(x, place):
 
 def row(x, weight, head):
     return (weight[head * D : (head + 1) * D] @ x).tolist()
+
+
+def added(x, row):
+    return [a + float(b) for a, b in zip(x, row, strict=True)]
 
 
 def normed(x, gain):
@@ -71,6 +77,8 @@ def one(x, weights, member, t, head, places, hidden=()):
         keys = {s: normed(k, weights["k_norm.weight"]) for s, k in keys.items()}
     if member.positions == "rotary":
         q, keys = turned(q, places[t]), {s: turned(k, places[s]) for s, k in keys.items()}
+    if member.positions == "shaw":  # two tokens back is as far as the table goes
+        keys = {s: added(k, weights["relative_keys.weight"][max(s - t, -2) + 2]) for s, k in keys.items()}
     scale = D**-0.5 if member.scale is None else member.scale
     scores = {s: scale * sum(a * b for a, b in zip(q, k, strict=True)) for s, k in keys.items()}
     if member.softcap:
@@ -82,6 +90,8 @@ def one(x, weights, member, t, head, places, hidden=()):
     below = sum(math.exp(z) for z in scores.values())
     below += math.exp(float(weights["sinks"][head])) if member.sinks == "learned" else 0.0
     values = {s: row(x[s], weights["v.weight"], shared) for s in seen}
+    if member.relative_values == "yes":
+        values = {s: added(v, weights["relative_values.weight"][max(s - t, -2) + 2]) for s, v in values.items()}
     return [sum(math.exp(z) / below * values[s][i] for s, z in scores.items()) for i in range(D)]
 
 

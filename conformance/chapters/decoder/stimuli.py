@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from attnconf.conformance.chapters.shared.in_torch import called_with
 from attnconf.conformance.chapters.shared.layers import shape, style_of
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.error_budget import worst
@@ -197,7 +198,7 @@ def in_torch(subject: Subject, block: Call) -> Tensor:
     shape = (len(x), c.num_heads, x.shape[1], memory.shape[1])
     hidden = torch.zeros(shape, dtype=torch.bool, device=x.device) if kept is None else ~kept.expand(shape)
     asked = {"tgt_mask": ~seen, "memory_mask": hidden.flatten(0, 1), "tgt_is_causal": False}
-    out: Tensor = torch.func.functional_call(module.to(x.device), state, (x, memory), asked)
+    out: Tensor = called_with(module.to(x.device), state, (x, memory), asked)
     return out
 
 

@@ -45,6 +45,9 @@ SHARED = (  # neither the number of shared heads nor that of those that share on
 TURNED = (  # a part of each head has more than one pair, and what is left has some
     SHAPE.case("encoder-turned-1", B=2, heads=3, L=5, head_width=8, hidden=7),
 )
+FAR = (  # tokens so far apart that several distances share a bucket, where only earlier ones have any
+    SHAPE.case("encoder-far-1", B=2, heads=3, L=31, head_width=4, hidden=7),
+)
 EDGES = (
     SHAPE.case("encoder-one-token-1", B=3, heads=2, L=1, head_width=4, hidden=5),
     SHAPE.case("encoder-one-sample-2", B=1, heads=3, L=5, head_width=4, hidden=11),
@@ -66,7 +69,7 @@ ATTENTION, NETWORK = "attn.out", "ff.down"  # the last linear layers of the two 
 _SPOKEN = ("norm-kind", "activation", "gated", "layer-bias", "causality", "final-norm", "attention-scale",
            "rms-norm-weight", "glu-activated", "eps", "layer-norm-variance", "layer-norm-eps",
            "rms-norm-eps", "rotary-inside", "rotary-part", "qk-norm", "qk-norm-over", "qk-norm-place",
-           "branch-scale")  # fmt: skip
+           "branch-scale", "score-bias")  # fmt: skip
 
 
 # -- what is asked
@@ -305,5 +308,5 @@ def with_errors(subject: Subject, case: Case, block: Call) -> tuple[Tensor, tupl
 
 
 def in_layer(block: Call, i: int) -> Weights:
-    """Return the weights of layer i of a stack as those of a stack of one."""
-    return {f"layers.0.{name}": w for name, w in under(block.weights, f"layers.{i}").items()}
+    """Return the weights of layer i of a stack as those of a stack of one, with what all layers share."""
+    return {f"layers.0.{name}": w for name, w in under(block.weights, f"layers.{i}").items()} | parts(block, "relative")

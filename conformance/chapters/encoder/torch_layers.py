@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from attnconf.conformance.chapters.shared.in_torch import called_with
 from attnconf.conformance.chapters.shared.layers import papers_norm
 
 Weights = Mapping[str, Tensor]
@@ -21,7 +22,8 @@ _PARTS = {
 
 def expressible(config: Any) -> bool:
     """Return whether torch has layers of this configuration."""
-    torchs = config.norm == "layer" and config.placement is None and config.branch_scale == "none"
+    plain = config.placement is None and config.branch_scale == config.score_bias == "none"
+    torchs = config.norm == "layer" and plain
     return papers_norm(config) and torchs and config.activation in _ACTIVATIONS and not config.gated
 
 
@@ -51,10 +53,10 @@ def encoder_in_torch(config: Any, weights: Weights, x: Tensor, seen: Tensor) -> 
     # as a mask for each head, not as src_key_padding_mask: torch imports 500 modules (0.35 s) to look at one
     hidden = ~seen.repeat_interleave(config.num_heads, dim=0)
     if not hasattr(config, "num_layers"):
-        return torch.func.functional_call(layer, layer_state(weights), (x,), {"src_mask": hidden})
+        return called_with(layer, layer_state(weights), (x,), {"src_mask": hidden})
     last = nn.LayerNorm(config.embed_dim, config.eps, bias=config.bias) if config.final_norm else None
     stack = nn.TransformerEncoder(layer, config.num_layers, last, enable_nested_tensor=False)
     state = {f"norm.{k}": weights[f"norm.{k}"] for k in ("weight", "bias") if f"norm.{k}" in weights}
     for i in range(config.num_layers):
         state |= layer_state(weights, f"layers.{i}.", f"layers.{i}.")
-    return torch.func.functional_call(stack, state, (x,), {"mask": hidden})
+    return called_with(stack, state, (x,), {"mask": hidden})

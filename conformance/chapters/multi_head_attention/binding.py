@@ -38,6 +38,7 @@ APPEARANCES = {
             "head_dim": ("config.head_dim", "config.num_heads", "config.embed_dim"),
             "key_dim": ("config.key_dim",),
             "value_dim": ("config.value_dim",),
+            "max_offset": ("config.max_offset",),
             "max_len": ("256",),
             "base": ("config.base",),
             "window": ("None", "256"),
@@ -52,7 +53,11 @@ APPEARANCES = {
         },
         words={
             "window": r"((sliding|local|attn|attention)_?)?window(_?(size|len|length))?|"
-            r"ventana|fenster|finestra|fenetre|janela"
+            r"ventana|fenster|finestra|fenetre|janela",
+            "max_offset": r"k|(max_?)?clip(ping)?(_?(dist(ance)?|val(ue)?|len(gth)?|range|at|to|k|size))?|"
+            r"(max(imum)?_?)?rel(ative)?(_?(pos(ition)?s?|dist(ance)?s?|offsets?|keys?|k))?(_?(max|clip|k|len(gth)?|range|span))?|"
+            r"max(imum)?_?(offset|dist(ance)?|shift|k)|k_?(max|clip)|farthest|"
+            r"(max\w*_?)?(abstand|distanz|distancia|distanza|odleglosc|rasstoyanie)",
         },
         tells={"heads": ("heads", "any", "one")},
         options=(Option(frozenset({"key_dim", "value_dim"}), with_own_widths),),

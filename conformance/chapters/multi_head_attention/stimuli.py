@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
+from attnconf.conformance.chapters.shared.in_torch import called_with
 from attnconf.conformance.chapters.shared.layers import not_projecting
 from attnconf.conformance.engine.case import REGIMES, Case, Shape
 from attnconf.conformance.engine.member_lens import entries, is_member
@@ -116,6 +117,10 @@ def with_inside(layer: Call, case: Case, inside: Mapping[str, str]) -> Call:
             weights[f"{name}.bias"] = case.draw(f"{name}.bias", size) / 3
     if inside["positions"] == "relative-bias":
         weights["relative.weight"] = case.draw("relative.weight", 32, heads)
+    if inside["positions"] == "shaw":
+        tables = ("keys", "values") if inside["relative_values"] == "yes" else ("keys",)
+        names = [f"relative_{name}.weight" for name in tables]
+        weights |= {name: case.draw(name, 2 * config.max_offset + 1, config.head_dim) for name in names}
     if inside["sinks"] == "learned":
         weights["sinks"] = case.draw("sinks", heads)
     if inside["gate"] != "none":
@@ -176,5 +181,5 @@ def run_in_torch(layer: Call) -> tuple[Tensor, Tensor]:
     if "attn_mask" in layer.inputs:
         seen = seen & layer.inputs["attn_mask"]
     asked = {"attn_mask": ~seen.flatten(0, 1), "need_weights": True, "average_attn_weights": False}
-    out, weights = torch.func.functional_call(module, state, (query, key, value), asked)
+    out, weights = called_with(module, state, (query, key, value), asked)
     return out, weights

@@ -6,7 +6,7 @@ from functools import partial
 
 import torch
 
-from attnconf.conformance.chapters.attention_family.checks.together import formula, formula_in_halves, members
+from attnconf.conformance.chapters.attention_family.checks.together import formula_for, members
 from attnconf.conformance.chapters.kv_cache.checks.together import same_gradients
 from attnconf.conformance.chapters.multi_head_attention.checks.together import with_gradients
 from attnconf.conformance.chapters.packed_sequences import stimuli
@@ -133,7 +133,7 @@ def gradients_are_the_sums_of_those_apart(subject: Subject, case: Case) -> Evide
 
 @requirement("PACK-ORACLE-1", stimuli.ONE)
 def documents_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
-    right = formula_in_halves if subject.choice("rope-pairing") == "half" else formula
+    right = formula_for(subject)
     packing = packing_of(subject)
     for member in members(subject):
         grouped = member.pop("num_kv_heads", None) is not None
@@ -147,7 +147,7 @@ def documents_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence
         for b, tokens in each_document(case, packing):
             own = replace(call, inputs={"query": call.inputs["x"][b : b + 1, tokens]})
             wanted = partial(with_gradients, right, own, cotangent[b : b + 1, tokens])
-            want, grads = case.once(f"{right.__name__} {call.config} {b} {tokens}", wanted)
+            want, grads = case.once(f"{right} {call.config} {b} {tokens}", wanted)
             yield close(
                 got.out[b : b + 1, tokens], want, f"out of a document with {words} inside, against the formula,"
             )

@@ -6,7 +6,7 @@ APPEARANCES = {
     "relative_bias": Appearance(
         "biases",
         kind=POSITIONS,
-        called=r"rel(ative)?_?(pos|bias|att|dist)|t5|bucket",
+        called=r"rel(ative)?_?(pos|bias|att|dist)|t5(?!\w*norm)|bucket",
         arrays=True,
         sizes={
             "heads": ("config.num_heads",),

@@ -18,7 +18,13 @@ from attnconf.adapters.contract import (
     EncoderDecoderConfig,
     EncoderLayerConfig,
 )
-from attnconf.conformance.chapters.shared.members import draw_scales, entries_of_encoders, inside, with_member
+from attnconf.conformance.chapters.shared.members import (
+    draw_relative,
+    draw_scales,
+    entries_of_encoders,
+    inside,
+    with_member,
+)
 from attnconf.conformance.chapters.shared.placements import norms_of, placed
 from attnconf.conformance.engine.case import REGIMES, Case, Shape
 from attnconf.conformance.engine.evidence import Failure, Unsupported
@@ -207,6 +213,14 @@ def encoder_layer_weights(case: Case, config: Any, under: str = "") -> Weights:
     return weights | draw_scales(case, config, under)
 
 
+def encoder_weights(case: Case, config: Any) -> Weights:
+    """Return the weights of an encoder layer, or of a stack of them; a relative bias is that of all its layers."""
+    if not hasattr(config, "num_layers"):
+        return encoder_layer_weights(case, config) | draw_relative(case, config, "attn.")
+    layers = stack_weights(case, config, config.num_layers, encoder_layer_weights)
+    return layers | draw_relative(case, config, "")
+
+
 def decoder_layer_weights(case: Case, config: Any, under: str = "") -> Weights:
     """Return the weights of a decoder layer; ``under`` ends with a point."""
     weights = draw_attention(case, f"{under}self", config.bias) | draw_attention(case, f"{under}cross", config.bias)
@@ -236,7 +250,7 @@ def encoder_layer(subject: Subject, case: Case, placement: str) -> Call:
     """Return an encoder layer in the subject's manner, its norms in this place."""
     style = {**manner_besides(subject), **placed(placement), **inside(subject, case)}
     config = EncoderLayerConfig(case.width, case.heads, case.hidden, **style, causal=causality(subject))
-    return call_of(subject, config, encoder_layer_weights(case, config), {"x": inputs_of(case)})
+    return call_of(subject, config, encoder_weights(case, config), {"x": inputs_of(case)})
 
 
 def encoder(subject: Subject, case: Case, placement: str, final_norm: bool, layers: int = 2) -> Call:
@@ -245,7 +259,7 @@ def encoder(subject: Subject, case: Case, placement: str, final_norm: bool, laye
     config = EncoderConfig(
         width, case.heads, case.hidden, **style, causal=causality(subject), num_layers=layers, final_norm=final_norm
     )
-    return call_of(subject, config, stack_weights(case, config, layers, encoder_layer_weights), {"x": inputs_of(case)})
+    return call_of(subject, config, encoder_weights(case, config), {"x": inputs_of(case)})
 
 
 def decoder_layer(subject: Subject, case: Case, norm_first: bool) -> Call:

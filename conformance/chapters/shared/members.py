@@ -12,6 +12,7 @@ from attnconf.conformance.engine.subject import Subject
 from attnconf.reference.attention_family import Member
 
 SPREAD = 0.5  # standard deviation of a gain and of a shift
+BUCKETS = 32  # of a relative bias
 ENTRIES = {"qk-norm": "qk_norm", "qk-norm-over": "qk_norm_over", "qk-norm-place": "qk_norm_place"}
 
 
@@ -27,7 +28,7 @@ def inside(subject: Subject, case: Case) -> dict[str, Any]:
     """
     normed = subject.choice("qk-norm") not in ("none", "any")
     said = {entry: subject.choice(convention) for convention, entry in ENTRIES.items() if normed}
-    said["branch_scale"] = subject.choice("branch-scale")
+    said |= {"branch_scale": subject.choice("branch-scale"), "score_bias": subject.choice("score-bias")}
     part = subject.choice("rotary-part") == "given" and subject.choice("rotary-inside") != "none"
     turned = {"rotary_dim": turned_part(case.head_width)} if part else {}
     return {**turned, **{entry: choice for entry, choice in said.items() if choice != "any"}}
@@ -37,6 +38,8 @@ def entries_of_encoders(config: Any) -> dict[str, Any]:
     """Return what the reference's style has for the layers of an encoder, and not for those of a decoder."""
     parts = {name: getattr(config, name) for name in ("num_kv_heads", "rotary_dim", "window", *ENTRIES.values())}
     parts |= {"scale": config.score_scale, "softcap": config.score_cap}
+    if config.score_bias != "none":
+        parts |= {"positions": "relative-bias", "both_ways": config.score_bias == "both-ways"}
     besides = {name: getattr(config, name) for name in ("rotary", "placement", "branch_scale")}
     return {**besides, "attention": Member(**parts)}
 
@@ -64,6 +67,14 @@ def draw_scales(case: Case, config: Any, under: str) -> dict[str, Tensor]:
     ]
     names = [f"{under}scale{i}.weight" for i in range(1, len(sizes) + 1)]
     return {name: 1 + SPREAD * case.draw(name, size) for name, size in zip(names, sizes, strict=True)}
+
+
+def draw_relative(case: Case, config: Any, under: str) -> dict[str, Tensor]:
+    """Return the table of a relative bias, where there is one; ``under`` ends with a point, or is empty."""
+    if getattr(config, "score_bias", "none") == "none":
+        return {}
+    name = f"{under}relative.weight"
+    return {name: case.draw(name, BUCKETS, config.num_heads)}
 
 
 # -- heads of another width

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS, TransformerConfig
+from attnconf.conformance.chapters.shared.in_torch import called_with
 from attnconf.conformance.chapters.shared.layers import (
     encoder_decoder,
     endings,
@@ -257,7 +258,7 @@ def run_in_torch(block: Call) -> Tensor:
     masks = {n: key[:, None, None].expand(-1, c.num_heads, x.shape[1], -1) for n, (key, x) in rows.items()}
     masks["tgt_mask"] = masks["tgt_mask"].tril()
     given = {name: ~mask.flatten(0, 1) for name, mask in masks.items()}
-    return torch.func.functional_call(module, torch_names(block.weights), (source, target), given)
+    return called_with(module, torch_names(block.weights), (source, target), given)
 
 
 # Parts of names, ours and torch's.

@@ -1,4 +1,4 @@
-"""The reference's attention in the pairing of rotary features that an implementation declares."""
+"""The reference's attention in the pairing of rotary features, and the order of offsets, that are declared."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,13 +11,23 @@ from attnconf.conformance.engine.translations import Choice
 
 
 def multi_head_attention(build: Build, choice: Choice) -> Build:
-    """Return attention with positions inside that pairs feature i with i + D/2, where that is declared."""
+    """Return attention with positions inside that are declared in another layout than the reference has.
+
+    Feature i is paired with i + D/2, or the first row of a table of offsets is that of the latest keys.
+    """
 
     def component(config: Any, weights: Mapping[str, Tensor]) -> Forward:
-        halves = choice("rope-pairing") == "half" and config.positions == "rotary"
-        return build(config, in_pairs(weights, config.head_dim, config.rotary_dim) if halves else weights)
+        if choice("rope-pairing") == "half" and config.positions == "rotary":
+            weights = in_pairs(weights, config.head_dim, config.rotary_dim)
+        return build(config, ascending(weights) if choice("offset-rows") == "descending" else weights)
 
     return component
+
+
+def ascending(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return weights whose tables of offsets begin with that of the earliest keys, from those that end with it."""
+    tables = ("relative_keys.weight", "relative_values.weight")
+    return {name: w.flip(0) if name in tables else w for name, w in weights.items()}
 
 
 def in_pairs(weights: Mapping[str, Tensor], head_dim: int, part: int | None = None) -> dict[str, Tensor]:

@@ -45,6 +45,7 @@ def the_length_of_queries_and_keys_does_not_matter(subject: Subject, case: Case)
 @requirement("FAM-NORM-2", stimuli.LAYER)
 def both_gains_multiply_the_scores(subject: Subject, case: Case) -> Evidence:
     for kind, over, layer in normalizing(subject, case):
+        layer = layer.with_weights({n: 0 * w for n, w in layer.weights.items() if n == "relative_keys.weight"})
         plain = run(subject, layer).out
         of_queries, of_keys = (
             run(subject, layer.with_weights(times(layer, f"{name}_norm", 2.0))).out for name in ("q", "k")
@@ -73,7 +74,8 @@ def a_norm_is_over_what_it_is_declared_to_be_over(subject: Subject, case: Case) 
 @requirement("FAM-NORM-4", stimuli.LAYER)
 def values_keep_their_length(subject: Subject, case: Case) -> Evidence:
     for kind, over, layer in normalizing(subject, case):
-        layer = layer.with_weights({n: 0 * w for n, w in layer.weights.items() if n == "out.bias"})
+        added = ("out.bias", "relative_values.weight")
+        layer = layer.with_weights({n: 0 * w for n, w in layer.weights.items() if n in added})
         want = LONGER * run(subject, layer).out
         got = run(subject, layer.with_weights(times(layer, "v", LONGER))).out
         yield close(got, want, f"out with {LONGER:g} times v.weight and a {kind} norm over the {over}")

@@ -11,7 +11,8 @@ from attnconf.conformance.engine.subject import Subject
 
 Evidence = Iterator[Measure]
 
-KINDS = {"positions-inside": ("rotary", "alibi", "relative-bias"), "qk-norm": ("rms", "layer"),
+KINDS = {"positions-inside": ("rotary", "alibi", "relative-bias", "shaw"), "relative-values": ("no", "yes"),
+         "qk-norm": ("rms", "layer"),
          "qk-norm-over": ("head", "width"), "qk-norm-place": ("before", "after"), "sinks": ("learned", "add-one"),
          "output-gate": ("features", "heads")}  # fmt: skip
 

@@ -12,7 +12,8 @@ from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 
-NEUTRAL = ("q_norm.bias", "relative.weight", "gate.weight")  # zeros: equal scores, and a gate half open
+# zeros: equal scores, values as they are, and a gate half open
+NEUTRAL = ("q_norm.bias", "relative.weight", "relative_keys.weight", "relative_values.weight", "gate.weight")
 
 
 def showing_heads(layer: Call) -> Call:

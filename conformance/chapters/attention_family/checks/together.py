@@ -1,7 +1,7 @@
 """Checks of the chapter spec/attention_family.md: members, and pairs of what they are made of, against the formula."""
 
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import Any
 
@@ -17,7 +17,7 @@ from attnconf.conformance.engine.member_lens import ENTRIES, entries
 from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
-from attnconf.conformance.engine.translations.attention import in_pairs
+from attnconf.conformance.engine.translations.attention import ascending, in_pairs
 from attnconf.reference.attention_family import Member, family_attention
 from attnconf.reference.masks import causal
 
@@ -35,8 +35,10 @@ def parts(subject: Subject) -> Iterator[Part]:
     """Yield what a subject offers, each alone: an option, or a kind of what is inside where that is not fixed."""
     yield from (part for name, part in OPTIONS.items() if subject.offers(name))
     free = [name for name in KINDS if subject.choice(name) == "any"]
-    for name in (n for n in free if n not in ("qk-norm-over", "qk-norm-place")):
+    for name in (n for n in free if n not in ("relative-values", "qk-norm-over", "qk-norm-place")):
         yield from (((ENTRIES[name], kind),) for kind in kinds(subject, name))
+    if "relative-values" in free and subject.offers("shaw-inside"):
+        yield (("positions", "shaw"), ("relative_values", "yes"))
     if "qk-norm-over" in free:
         yield (("qk_norm", "rms"), ("qk_norm_over", "width"))
     if "qk-norm-place" in free:
@@ -53,12 +55,24 @@ def members(subject: Subject) -> Iterator[dict[str, Any]]:
             yield {**dict(one), **dict(other)}
 
 
-def formula_in_halves(layer: Call) -> tuple[Tensor, Tensor]:
-    """Return (output, weights) of the reference where the features of queries and keys are paired in halves."""
-    weights = layer.weights
-    if layer.config.positions == "rotary":
-        weights = in_pairs(weights, layer.config.head_dim, layer.config.rotary_dim)
-    return formula(replace(layer, weights=weights))
+@dataclass(frozen=True)
+class FormulaAs:
+    """The formula where features are paired in halves, or tables of offsets begin with that of the latest keys."""
+
+    halves: bool
+    descending: bool
+
+    def __call__(self, layer: Call) -> tuple[Tensor, Tensor]:
+        """Return (output, weights) of the reference."""
+        weights = layer.weights
+        if self.halves and layer.config.positions == "rotary":
+            weights = in_pairs(weights, layer.config.head_dim, layer.config.rotary_dim)
+        return formula(replace(layer, weights=ascending(weights) if self.descending else weights))
+
+
+def formula_for(subject: Subject) -> FormulaAs:
+    """Return the formula in the layouts that a subject declares."""
+    return FormulaAs(subject.choice("rope-pairing") == "half", subject.choice("offset-rows") == "descending")
 
 
 def formula(layer: Call) -> tuple[Tensor, Tensor]:
@@ -73,12 +87,16 @@ def formula(layer: Call) -> tuple[Tensor, Tensor]:
 
 @requirement("FAM-ORACLE-1", stimuli.GROUPED_ONCE)
 def members_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
-    right = formula_in_halves if subject.choice("rope-pairing") == "half" else formula
+    right = formula_for(subject)
     for member in members(subject):
         shared = member.pop("num_kv_heads", None) is not None or subject.choice("kv-heads") == "one"
         layer = grouped(subject, case) if shared else layer_for(subject, case)
         if "rotary_dim" in member:
             member["rotary_dim"] = part_of(layer.config.head_dim)
         inside = {**entries(subject.declares), **{n: x for n, x in member.items() if n in ENTRIES.values()}}
+        if (
+            inside["positions"] == "shaw"
+        ):  # where there are other keys, published code is not of one mind who stands where
+            layer = replace(layer, inputs={"query": layer.inputs["query"]})
         layer = with_inside(layer, case, inside).with_config(**member)
         yield from compare_all(subject, case, layer, right)

@@ -30,7 +30,7 @@ axes_swapped = Mutant(
     story="the first two axes of the output have changed places: tokens first, then the batch",
     breaks={"CALL-SHAPE-1"},
     hint="batch comes first in what goes in, and so in what comes out",
-    replace=leaving(lambda out: out.transpose(0, 1)),
+    replace=leaving(lambda out: out.transpose(0, 1), "causal_mask"),  # it has no batch
 )
 
 squeezed = Mutant(
@@ -46,7 +46,7 @@ flattened = Mutant(
     story="the output is left as a list of tokens, (N, D)",
     breaks={"CALL-SHAPE-1"},
     hint="give the output the axes of the input again: out.view(B, L, -1)",
-    replace=leaving(lambda out: out.reshape(out.shape[:-1].numel(), out.shape[-1]), *POINTS),
+    replace=leaving(lambda out: out.reshape(out.shape[:-1].numel(), out.shape[-1]), *POINTS, "causal_mask"),
 )
 
 single_out = Mutant(

@@ -14,7 +14,8 @@ from attnconf.adapters.contract import COMPONENTS, Build, Forward
 from attnconf.conformance.worker.performing import callable_of
 
 TENSORS = tuple(name for name, known in COMPONENTS.items() if known.returns == "tensor")
-GIVEN_LENGTHS = ("sinusoidal_2d", "alibi", "relative_bias")  # they have no input that lies in memory
+# They have no input of numbers that lies in memory.
+GIVEN_LENGTHS = ("sinusoidal_2d", "alibi", "relative_bias", "causal_mask", "padding_mask", "decoder_mask")
 POINTS = ("fourier", "random_fourier", "coordinate_mlp")  # they have one axis of points, and no tokens
 # They have other requirements that are about a second call.
 WITH_LAWS_OF_THEIR_OWN = ("sinusoidal", "learned", "random_fourier")

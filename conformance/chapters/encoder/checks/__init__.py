@@ -9,6 +9,7 @@ SECTIONS = (
     "placement",
     "members",
     "scales",
+    "relative",
     "padding",
     "stack",
     "modes",

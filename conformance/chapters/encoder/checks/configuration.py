@@ -11,7 +11,6 @@ from attnconf.conformance.chapters.encoder.stimuli import (
     Evidence,
     as_configured,
     each,
-    is_stack,
     where_supported,
     whole,
 )
@@ -51,11 +50,7 @@ def kind_of_norm_and_gate_reach_every_layer(subject: Subject, case: Case) -> Evi
 def other_kind(subject: Subject, case: Case, norm: str, gated: bool) -> Call:
     """Return a block with this kind of norm, gated or not, and the weights that it needs."""
     block = whole(subject, case, best_known(subject)[-1]).with_config(norm=norm, gated=gated)
-    if is_stack(subject):
-        weights = blocks.stack_weights(case, block.config, 2, blocks.encoder_layer_weights)
-    else:
-        weights = blocks.encoder_layer_weights(case, block.config)
-    return replace(block, weights=weights)
+    return replace(block, weights=blocks.encoder_weights(case, block.config))
 
 
 @requirement("ENC-BIAS-1", stimuli.ONE)

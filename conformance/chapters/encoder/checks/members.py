@@ -6,7 +6,7 @@ from itertools import product
 
 from attnconf.conformance.chapters.attention_family.checks.shared import kinds
 from attnconf.conformance.chapters.encoder import stimuli
-from attnconf.conformance.chapters.encoder.stimuli import Evidence, as_configured, is_stack, parts, trailing, whole
+from attnconf.conformance.chapters.encoder.stimuli import Evidence, as_configured, parts, trailing, whole
 from attnconf.conformance.chapters.shared import layers as blocks
 from attnconf.conformance.chapters.shared.layers import masked_if_taken, run
 from attnconf.conformance.chapters.shared.members import repeated, sharing, widened
@@ -35,9 +35,10 @@ def normalizing(subject: Subject, case: Case) -> Iterator[tuple[str, Call]]:
             continue
         turned = plain.config.rotary or place == "after"
         config = replace(plain.config, qk_norm=kind, qk_norm_over=over, qk_norm_place=place, rotary=turned)
-        draw = blocks.encoder_layer_weights
-        weights = blocks.stack_weights(case, config, 2, draw) if is_stack(subject) else draw(case, config)
-        yield f"a {kind} norm over the {over}", replace(plain, config=config, weights=weights)
+        yield (
+            f"a {kind} norm over the {over}",
+            replace(plain, config=config, weights=blocks.encoder_weights(case, config)),
+        )
 
 
 @requirement("ENC-GROUP-1", stimuli.SHARED)

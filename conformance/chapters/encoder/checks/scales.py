@@ -12,7 +12,6 @@ from attnconf.conformance.chapters.encoder.stimuli import (
     ATTENTION,
     NETWORK,
     Evidence,
-    is_stack,
     order_name,
     parts,
     scales_of,
@@ -41,8 +40,7 @@ def scaling(subject: Subject, case: Case) -> Iterator[tuple[str, Call]]:
         plain = whole(subject, case, placement)
         for kind in kinds(subject):
             config = replace(plain.config, branch_scale=kind)
-            draw = blocks.encoder_layer_weights
-            weights = blocks.stack_weights(case, config, 2, draw) if is_stack(subject) else draw(case, config)
+            weights = blocks.encoder_weights(case, config)
             yield f"{order_name(placement)}, {kind}", replace(plain, config=config, weights=weights)
 
 

@@ -9,6 +9,7 @@ SECTIONS = (
     "members",
     "scores",
     "scales",
+    "relative",
     "attention",
     "padding",
     "stack",

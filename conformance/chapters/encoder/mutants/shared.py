@@ -11,3 +11,4 @@ post_norm, pre_norm = encoder.post_norm_layer, encoder.pre_norm_layer
 gather = adapter.gather_masks
 
 encode_once, under, count = encoder.encoder_layer, encoder.under, encoder.count_layers
+in_layer = encoder.in_layer

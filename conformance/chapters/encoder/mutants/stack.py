@@ -1,6 +1,6 @@
 """Ways to get the encoder wrong: a stack."""
 
-from attnconf.conformance.chapters.encoder.mutants.shared import count, encode_once, normed, under
+from attnconf.conformance.chapters.encoder.mutants.shared import count, encode_once, in_layer, normed, under
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import encoder
 from attnconf.reference.layer_norm import layer_norm
@@ -12,7 +12,7 @@ def ending(x, weights, style):
 
 def mask_for_the_first(x, weights, style, mask=None):
     for i in range(count(weights)):
-        x = encode_once(x, under(weights, f"layers.{i}"), style, mask if i == 0 else None)
+        x = encode_once(x, in_layer(weights, i), style, mask if i == 0 else None)
     return ending(x, weights, style)
 
 
@@ -28,7 +28,7 @@ mask_in_first_layer = Mutant(
 def mask_for_the_last(x, weights, style, mask=None):
     last = count(weights) - 1
     for i in range(last + 1):
-        x = encode_once(x, under(weights, f"layers.{i}"), style, mask if i == last else None)
+        x = encode_once(x, in_layer(weights, i), style, mask if i == last else None)
     return ending(x, weights, style)
 
 
@@ -60,7 +60,7 @@ shared_layer = Mutant(
 def with_part_of_the_first(part):
     def stack(x, weights, style, mask=None):
         for i in range(count(weights)):
-            own = under(weights, f"layers.{i}")
+            own = in_layer(weights, i)
             shared = {f"{part}.{name}": w for name, w in under(weights, f"layers.0.{part}").items()}
             x = encode_once(x, {**own, **shared}, style, mask)
         return ending(x, weights, style)
@@ -89,13 +89,13 @@ shared_attention = Mutant(
 
 def one_layer_less(x, weights, style, mask=None):
     for i in range(max(count(weights) - 1, 1)):
-        x = encode_once(x, under(weights, f"layers.{i}"), style, mask)
+        x = encode_once(x, in_layer(weights, i), style, mask)
     return ending(x, weights, style)
 
 
 def without_the_last(x, weights, style, mask=None):
     for i in range(count(weights) - 1):
-        x = encode_once(x, under(weights, f"layers.{i}"), style, mask)
+        x = encode_once(x, in_layer(weights, i), style, mask)
     return ending(x, weights, style)
 
 
@@ -113,7 +113,7 @@ layer_left_out = Mutant(
 def one_layer_more(x, weights, style, mask=None):
     n = count(weights)
     for i in [*range(n), *([0] if n > 1 else [])]:
-        x = encode_once(x, under(weights, f"layers.{i}"), style, mask)
+        x = encode_once(x, in_layer(weights, i), style, mask)
     return ending(x, weights, style)
 
 
@@ -128,7 +128,7 @@ prototype_applied = Mutant(
 
 def last_layer_first(x, weights, style, mask=None):
     for i in reversed(range(count(weights))):
-        x = encode_once(x, under(weights, f"layers.{i}"), style, mask)
+        x = encode_once(x, in_layer(weights, i), style, mask)
     return ending(x, weights, style)
 
 
@@ -144,14 +144,14 @@ reversed_layers = Mutant(
 def input_added_again(x, weights, style, mask=None):
     y = x
     for i in range(count(weights)):
-        y = encode_once(y if i == 0 else x + y, under(weights, f"layers.{i}"), style, mask)
+        y = encode_once(y if i == 0 else x + y, in_layer(weights, i), style, mask)
     return ending(y, weights, style)
 
 
 def last_alone(x, weights, style, mask=None):
     y = x
     for i in range(count(weights)):
-        y = encode_once(x, under(weights, f"layers.{i}"), style, mask)
+        y = encode_once(x, in_layer(weights, i), style, mask)
     return ending(y, weights, style)
 
 
@@ -174,7 +174,7 @@ input_in_every_layer = Mutant(
 
 def without_last_norm(x, weights, style, mask=None):
     for i in range(count(weights)):
-        x = encode_once(x, under(weights, f"layers.{i}"), style, mask)
+        x = encode_once(x, in_layer(weights, i), style, mask)
     return x
 
 
@@ -189,7 +189,7 @@ no_last_norm = Mutant(
 
 def norm_after_each(x, weights, style, mask=None):
     for i in range(count(weights)):
-        x = ending(encode_once(x, under(weights, f"layers.{i}"), style, mask), weights, style)
+        x = ending(encode_once(x, in_layer(weights, i), style, mask), weights, style)
     return x
 
 

@@ -62,3 +62,10 @@ def slopes_go_on_where_the_cache_ends(subject: Subject, case: Case) -> Evidence:
 def buckets_go_on_where_the_cache_ends(subject: Subject, case: Case) -> Evidence:
     call = layer(subject, case, positions="relative-bias")
     yield from in_chunks_as_in_one(subject, call, cuts(case), " with a relative bias inside")
+
+
+@requirement("CACHE-SHAW-1", stimuli.STEPS)
+def offsets_go_on_where_the_cache_ends(subject: Subject, case: Case) -> Evidence:
+    values = "yes" if subject.offers("relative-values") else "no"
+    call = layer(subject, case, positions="shaw", relative_values=values)
+    yield from in_chunks_as_in_one(subject, call, cuts(case), " with vectors of offsets inside")

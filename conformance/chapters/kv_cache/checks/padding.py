@@ -64,8 +64,8 @@ def as_apart(
     subject: Subject, case: Case, mask: Tensor, lengths: Sequence[int], free: bool, where: str
 ) -> Evidence:  # fmt: skip
     for call, beside, what in ways(subject, case, mask, free):
-        if "relative.weight" in call.weights:  # a gap is a distance
-            call = call.with_weights({"relative.weight": 0 * call.weights["relative.weight"]})
+        tables = {name: 0 * w for name, w in call.weights.items() if name.startswith("relative")}
+        call = call.with_weights(tables)  # a gap is a distance
         padded = with_padding(case, call.inputs["x"], mask)
         got = run(subject, call, chunks(case.B, lengths), x=padded, key_mask=mask, **beside)
         for sample in range(case.B):

@@ -6,7 +6,7 @@ from functools import partial
 
 from torch import Tensor
 
-from attnconf.conformance.chapters.attention_family.checks.together import formula, formula_in_halves, members
+from attnconf.conformance.chapters.attention_family.checks.together import formula_for, members
 from attnconf.conformance.chapters.kv_cache import stimuli
 from attnconf.conformance.chapters.kv_cache.checks.chunks import Evidence
 from attnconf.conformance.chapters.kv_cache.stimuli import changed, chunks, layer
@@ -44,7 +44,7 @@ def gradients_flow_through_the_cache(subject: Subject, case: Case) -> Evidence:
 
 @requirement("CACHE-ORACLE-1", stimuli.ONE)
 def steps_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
-    right = formula_in_halves if subject.choice("rope-pairing") == "half" else formula
+    right = formula_for(subject)
     for member in members(subject):
         grouped = member.pop("num_kv_heads", None) is not None
         member |= {"window": (2, 0)} if "window" in member else {}
@@ -52,7 +52,7 @@ def steps_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
         call = changed(call, **member)
         cotangent = case.draw("cotangent", *call.out_shape)
         whole_pass = replace(call, inputs={"query": call.inputs["x"]})
-        name = f"{right.__name__} {call.config}"
+        name = f"{right} {call.config}"
         wanted = partial(with_gradients, right, whole_pass, cotangent)
         want, grads = case.once(name, wanted)
         got = asked(subject, call, (2, 1, case.L - 3), cotangent)

@@ -6,6 +6,7 @@ import torch
 
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import alibi, kv_cache, relative_bias
+from attnconf.reference import attention_family as family
 
 
 def from_zero(cache, x):
@@ -109,4 +110,23 @@ bias_of_the_first_row = Mutant(
             kv_cache.bucket_bias(table, new, total) if new == total else kv_cache.bucket_bias(table, 1, total)
         )
     },
+)
+
+offsets_top_left = Mutant(
+    "CACHE-offsets-top-left",
+    story="vectors of offsets count from the first keys: that new tokens stand behind the cache is forgotten",
+    breaks={"CACHE-SHAW-1"},
+    hint="key minus query, where the first of T new tokens is at S - T",
+    replace={
+        family.score_with_offsets: lambda q, k, scale, weights, member, begin: family.score_with_offsets(
+            q, k, scale, weights, member
+        )
+    },
+    variants=[
+        {
+            family.mix_with_offsets: lambda attention, v, weights, member, begin: family.mix_with_offsets(
+                attention, v, weights, member
+            )
+        }
+    ],
 )

@@ -2,7 +2,7 @@
 
 from attnconf.reference import encoder as encoders
 from attnconf.reference import language_model, learned, sinusoidal
-from attnconf.reference.encoder import count_layers, normed, under
+from attnconf.reference.encoder import count_layers, in_layer, normed
 
 
 def counted(x, weights, positions, places):
@@ -23,7 +23,7 @@ def layer_by_layer(mask_of=None, layers_of=range, weights_of=None):
     def through(x, weights, style, mask):
         n = count_layers(weights)
         for i in layers_of(n):
-            own = under(weights, f"layers.{i}") if weights_of is None else weights_of(i, weights)
+            own = in_layer(weights, i) if weights_of is None else weights_of(i, weights)
             x = encoders.encoder_layer(x, own, style, mask if mask_of is None else mask_of(i, n, mask))
         return normed(x, weights, "norm", style) if "norm.weight" in weights else x
 

@@ -7,6 +7,7 @@ from attnconf.conformance.chapters.multi_head_attention.checks.shared import Evi
 from attnconf.conformance.chapters.multi_head_attention.stimuli import (
     BIAS,
     BIASES,
+    as_declared,
     draw_layer,
     layer_for,
     run,
@@ -21,7 +22,8 @@ from attnconf.conformance.engine.subject import Subject
 @requirement("MHA-BIAS-1", stimuli.LAYERS)
 def a_bias_is_a_shift_of_the_input(subject: Subject, case: Case) -> Evidence:
     """x + c with bias b is x with bias b + W c."""
-    layer = draw_layer(case)
+    layer = as_declared(subject, draw_layer(case), case)
+    layer = layer.with_weights({n: 0 * w for n, w in layer.weights.items() if n == "gate.weight"})  # made of the query
     for name in ("query", "value"):
         x, weight, bias = layer.inputs[name], f"{name[0]}.weight", f"{name[0]}.bias"
         shift = case.draw(f"shift of {name}", x.shape[2])

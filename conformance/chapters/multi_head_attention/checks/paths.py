@@ -31,7 +31,7 @@ def permuting_the_tokens_permutes_the_output(subject: Subject, case: Case) -> Ev
 
 @requirement("MHA-SELF-1", stimuli.SELF, any_weights=True)
 def one_object_is_as_good_as_three_copies(subject: Subject, case: Case) -> Evidence:
-    layer = draw_self(case)
+    layer = as_declared(subject, draw_self(case), case)
     x = layer.inputs["query"]
     want = run(subject, layer.with_inputs(key=x, value=x)).out
     yield close(run(subject, layer).out, want, "out of one tensor as query, key and value, against three copies,")

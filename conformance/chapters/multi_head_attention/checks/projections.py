@@ -4,7 +4,13 @@ import torch
 
 from attnconf.conformance.chapters.multi_head_attention import stimuli
 from attnconf.conformance.chapters.multi_head_attention.checks.shared import Evidence, out_rows
-from attnconf.conformance.chapters.multi_head_attention.stimuli import draw_layer, layer_for, own_weights, run
+from attnconf.conformance.chapters.multi_head_attention.stimuli import (
+    as_declared,
+    draw_layer,
+    layer_for,
+    own_weights,
+    run,
+)
 from attnconf.conformance.engine import evidence
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Measure, close, holds
@@ -14,7 +20,7 @@ from attnconf.conformance.engine.subject import Subject
 
 def turned(subject: Subject, case: Case, name: str) -> Measure:
     """Return the measure if permuting (and negating) features and the weight's columns alike changes nothing."""
-    layer, weight = draw_layer(case), f"{name[0]}.weight"
+    layer, weight = as_declared(subject, draw_layer(case), case), f"{name[0]}.weight"
     size = case.embed
     turn = torch.diag(torch.sign(case.draw(f"signs of {name}", size)))[case.permutation(name, size)]
     both = layer.with_weights({weight: layer.weights[weight] @ turn.T}).with_inputs(

@@ -1,0 +1,78 @@
+"""Functions that look up ids in a table among their weights: vectors are handed in for the rows that come out."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnconf.adapters.generated.vector_input import Calls, Handed
+from attnconf.conformance.inference.building import Construction
+from attnconf.conformance.inference.calling import Form, Slot
+from attnconf.conformance.inference.layer_requests import FIRST
+from attnconf.conformance.inference.probing import Failed, restored
+from attnconf.conformance.inference.watching import WIDTH, B, called_with, output_of
+
+Given = Callable[[Slot], Any]  # what each slot of a form gets
+
+
+def with_rows_handed(
+    made: Construction, module: nn.Module, form: Form, argument: str, ids: Given, vectors: Given
+) -> tuple[Construction, nn.Module]:
+    """Return a construction and what it builds such that it takes vectors in place of ids. Raises Failed.
+
+    ``ids``, ``vectors``: what a call is given with the one, and with the other. A mask that it insists on says of all
+    tokens that they are there, in either meaning.
+    """
+    for fill in (1, 0):
+        with suppress(Failed):
+            return _handed(made, module, form, argument, _masked(ids, fill), _masked(vectors, fill))
+    raise Failed("no rows of its weights are found that it looks up for ids, and uses for nothing else")
+
+
+def _masked(given: Given, fill: int) -> Given:
+    """Return what each slot gets, with numbers for a mask that has to be given."""
+
+    def what(slot: Slot) -> Any:
+        return torch.full((B, FIRST.L), fill) if slot.role == "mask" and slot.required else given(slot)
+
+    return what
+
+
+def _handed(
+    made: Construction, module: nn.Module, form: Form, argument: str, ids: Given, vectors: Given
+) -> tuple[Construction, nn.Module]:
+    with restored(module), _Rows(module.double()) as rows:
+        called_with(module, form, ids)
+    if not rows.table:
+        raise Failed("nothing is looked up")
+    places = {argument: rows.call}
+    model = Handed(module, places)
+    with restored(module):
+        first = output_of(called_with(model, form, vectors))
+        with torch.no_grad():
+            module.get_parameter(rows.table).add_(1 + torch.arange(WIDTH) % 3)
+        if not torch.allclose(first, output_of(called_with(model, form, vectors))):
+            raise Failed("its table is used otherwise, too")
+    return replace(made, text=f"handed({made.text}, {places!r})"), model
+
+
+class _Rows(Calls):
+    """Notes the first call that gives a vector for each id: its number, and the parameter that it is given."""
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__(self._note)
+        self.names = {id(p): name for name, p in module.named_parameters()}
+        self.call, self.table, self.given = "", "", ""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.given = next((self.names[id(x)] for x in args if id(x) in self.names), "")
+        return super().__torch_function__(func, types, args, kwargs)
+
+    def _note(self, call: str, result: Any) -> Any:
+        vectors = isinstance(result, Tensor) and result.ndim == 3 and (len(result), result.shape[2]) == (B, WIDTH)
+        if vectors and self.given and not self.table:
+            self.call, self.table = call, self.given
+        return result

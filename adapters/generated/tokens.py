@@ -53,6 +53,40 @@ def unglued(text: str) -> list[str]:
     return [piece[:-2] if piece.endswith("@@") else piece + END for piece in text.split()]
 
 
+# -- a vocabulary that something makes of an alphabet and merges
+
+
+def letters_of(config: Any) -> list[str]:
+    """Return the characters of a vocabulary of byte pairs."""
+    return [token for token in config.vocabulary if len(token) == 1]
+
+
+def symbols_of(config: Any) -> list[str]:
+    """Return the symbols of a vocabulary of byte pairs: its characters, and those with the mark of a word's end."""
+    return [token for token in config.vocabulary if len(token.removesuffix(END)) == 1]
+
+
+def own_tokens(table: Any) -> dict[int, str]:
+    """Return the token of each id in a list of tokens, or in a dict of either direction."""
+    pairs: Any = table.items() if isinstance(table, dict) else enumerate(table)
+    return {i: token for one, other in pairs for i, token in [(one, other) if isinstance(other, str) else (other, one)]}
+
+
+def to_ours(ids: Iterable[int], table: Any, config: Any) -> list[int]:
+    """Return our ids for those of somebody's own vocabulary; -1 for a token that ours has not."""
+    places, tokens = {token: i for i, token in enumerate(config.vocabulary)}, own_tokens(table)
+    return [places.get(tokens.get(int(i), ""), -1) for i in ids]
+
+
+def to_own(ids: Iterable[int], table: Any, config: Any) -> list[int]:
+    """Return the ids of somebody's own vocabulary for ours; one that no token has, as one that no token has there."""
+    tokens, n = own_tokens(table), len(config.vocabulary)
+    numbers = {token: i for i, token in tokens.items()}
+    if any(0 <= i < n and config.vocabulary[i] not in numbers for i in ids):
+        raise NotImplementedError("a token that its own vocabulary has not")
+    return [numbers[config.vocabulary[i]] if 0 <= i < n else i + (len(tokens) if i >= n else 0) for i in ids]
+
+
 # -- texts without words, of characters or of bytes
 
 
@@ -76,6 +110,11 @@ def byte_merges(config: Any) -> dict[tuple[int, int], int]:
     """Return the merges as pairs of numbers, each with the number of what it makes."""
     numbers = byte_numbers(config)
     return {(numbers[one], numbers[other]): numbers[one + other] for one, other in config.merges}
+
+
+def merges_of_bytes(config: Any) -> list[tuple[bytes, bytes]]:
+    """Return the merges as pairs of bytes."""
+    return [(one.encode("latin-1"), other.encode("latin-1")) for one, other in config.merges]
 
 
 def byte_tokens(config: Any) -> dict[int, bytes]:

@@ -2,9 +2,12 @@
 
 import copy
 import inspect
+import re
 from collections.abc import Iterator, Sequence
 from types import FunctionType
 from typing import Any
+
+from torch import nn
 
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.source.signatures import parameters_of
@@ -61,3 +64,10 @@ def _of(pieces: Any, kind: type) -> bool:
 def is_count(p: inspect.Parameter) -> bool:
     """Return whether a parameter has a number as its default."""
     return isinstance(p.default, int) and not isinstance(p.default, bool)
+
+
+def is_given_merges(thing: Any) -> bool:
+    """Return whether a class is built with merges of pieces of texts, by the name of a parameter, and is no module."""
+    if not isinstance(thing, type) or issubclass(thing, nn.Module):
+        return False
+    return any(re.fullmatch(r"(bpe_?)?merges?(_?rules|_?list)?", p.name) for p in parameters_of(thing))

@@ -13,7 +13,7 @@ from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.shared.appearance import POSITIONS
 from attnconf.conformance.inference.angle_names import is_table
 from attnconf.conformance.inference.builders import as_built
-from attnconf.conformance.inference.by_doing import given, own_methods
+from attnconf.conformance.inference.by_doing import given, is_given_merges, own_methods
 from attnconf.conformance.inference.calling import own_method, parameters
 from attnconf.conformance.inference.function_forms import takes_together, takes_weights
 from attnconf.conformance.inference.hints import LAYERS, SOFTMAX, TABLES, named, positional
@@ -242,6 +242,8 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
         if takes_weights(thing) and ("multi_head_attention" in by_name or attends):
             yield "multi_head_attention"
     yield from encodings
+    if is_given_merges(thing):  # an Encoder of texts
+        yield "tokenizer"
     if encodings and isinstance(thing, type) and embeds(thing):  # it adds them to rows of its own
         yield "token_embedding"
 

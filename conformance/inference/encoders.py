@@ -11,7 +11,6 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
-from attnconf.conformance.chapters.tokenizer.stimuli import unmarked
 from attnconf.conformance.engine import text_codec
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
@@ -20,8 +19,8 @@ from attnconf.conformance.inference.by_doing import numbers_of, that_cut, that_j
 from attnconf.conformance.inference.learnt import learnt, of_merges, reading_of
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.slots import Slots, refuse
+from attnconf.conformance.inference.token_requests import read_as, requests
 from attnconf.conformance.inference.token_text import DECODE, ENCODE, LIST, NUMBERS, ROLES, TOKENIZE, TOKENS, VALUES
-from attnconf.conformance.inference.tokenizers import requests
 from attnconf.conformance.inference.trial import Certificate, reply, same
 from attnconf.conformance.inference.vocabulary import fitting
 from attnconf.conformance.source.signatures import parameters_of
@@ -85,7 +84,7 @@ def _taught(bound: Bound, before: Sequence[str], request: Request) -> Any:
 def _with(bound: Bound, component: str, does: str, bodies: Iterator[tuple[str, str]]) -> Bound | None:
     """Return the binding with a further component, the first that is understood."""
     reading = reading_of(bound.draft.declares)
-    certificate = Certificate(component, [_read_as(r, reading) for r in requests(component, "byte-pair")])
+    certificate = Certificate(component, [read_as(r, reading) for r in requests(component, "byte-pair")])
     declares = {**bound.draft.declares, "token-kind": "byte-pair"}
     for shown, body in bodies:
         text = f"{bound.draft.body}\n\n{body}"
@@ -142,22 +141,6 @@ def _functions(bound: Bound) -> list[str]:
 
 
 PART = r".*(decode|undo|save|write|load|print|show|count|most|best|join|merge_|vocab).*"
-
-
-def _read_as(request: Request, reading: str) -> Request:
-    """Return a request as it is for words with marks, or without words.
-
-    Where the mark stands alone its merges first of all join it to every letter.
-    """
-    config: Any = request.config
-    if reading == "attached":
-        return request
-    if reading != "separate":
-        return replace(request, config=unmarked(config))
-    joins = tuple((token.removesuffix(END), END) for token in config.vocabulary if len(token) == 1 + len(END))
-    return replace(
-        request, config=replace(config, vocabulary=(*config.vocabulary, END), merges=(*joins, *config.merges))
-    )
 
 
 # -- the text of what encodes and decodes

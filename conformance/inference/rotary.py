@@ -19,6 +19,7 @@ from attnconf.conformance.inference.building import Construction, space_for
 from attnconf.conformance.inference.drafts import Choice, Family, called, makings, tensors_in
 from attnconf.conformance.inference.filling import Input, arguments_of, fillings
 from attnconf.conformance.inference.hints import ANGLES
+from attnconf.conformance.inference.key_positions import with_key_positions
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.positions_options import with_options
 from attnconf.conformance.inference.probing import Failed, attempt
@@ -32,7 +33,8 @@ from attnconf.conformance.worker.bodies import names
 
 AT = "counted(x.shape[2], positions, x)"
 POSITIONS = (
-    r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?|index|indices|idx|ids|time_?steps?|t|"
+    r"(token_|given_|input_|q(uery)?_|k(ey)?_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?|index|indices|idx|ids|"
+    r"time_?steps?|t|"
     r"start_pos"
 )
 OFFSETS = r"(.*_)?(offset|start)(_.*)?"
@@ -259,4 +261,4 @@ def bind(place: Place) -> Bound | Refusal:
         found = other if isinstance(other, Bound) and other.certified == "reference" else found
     if isinstance(found, Bound) and found.certified and LINES[1] in found.draft.body:
         return replace(found, doubt=found.doubt or BACKWARDS)
-    return found
+    return with_key_positions(found) if isinstance(found, Bound) else found

@@ -1,6 +1,7 @@
 """What a file's words promise of the row of padding, held against the object as it is built."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from torch import nn
@@ -13,6 +14,7 @@ _PAD = rf"{FILLER}|パディング"
 _ROW = r"vector|vecteur|vettore|vektor|\brow\b|\bzeile|\bligne|\briga\b|\bfila\b|embed(ding|ded)|向量|ベクトル"
 _ZERO = r"\bzer(o|os|oes|i)\b(?!.?(grad|length|based|index))|zéro|\bcero|\bnull|ゼロ|零|为 *0|全 *0"
 _NOT = r"\b(not|never|nor|non?|nicht|kein\w*|pas|jamais|nunca)\b|n't\b|不|ない"
+_OF_IT = r"\s*(its?|this|that|ihr|sein|su|sua|suo|son|sa|ce(tte)?)\b"  # begins a sentence on what the last one named
 NOT_ZERO = "the row of padding is said to be zeros, and is not as it is built"
 
 
@@ -25,13 +27,19 @@ def not_zero(place: Place, module: Any) -> tuple[str, ...]:
 
 
 def _says_zeros(place: Place) -> bool:
-    sentences = re.split(r"[.;。;]", " ".join(said_in_file(place.module)))
+    sentences = _with_what_is_meant(re.split(r"[.;。;]", " ".join(said_in_file(place.module))))
     return any(_says(_PAD, s) and _says(_ROW, s) and any(map(_promises, re.split(r"[,,]", s))) for s in sentences)
+
+
+def _with_what_is_meant(sentences: Sequence[str]) -> list[str]:
+    """Return sentences, one on "its row" behind the one before, which says whose: that of the id of padding."""
+    pairs = zip(["", *sentences], sentences, strict=False)
+    return [f"{before}, {s}" if re.match(_OF_IT, s, re.IGNORECASE) and _says(_ROW, s) else s for before, s in pairs]
 
 
 def _promises(clause: str) -> bool:
     zero = re.search(_ZERO, clause, re.IGNORECASE)
-    return zero is not None and not _says(_NOT, clause[: zero.start()])
+    return zero is not None and not _says(rf"{_NOT}|gradi|learn|train", clause[: zero.start()])
 
 
 def _says(words: str, text: str) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from attnconf.conformance.inference.learnt import READINGS
 from attnconf.conformance.inference.slots import Hypothesis, Slots, refuse
 
 LIST = "list(config.vocabulary)"
@@ -79,6 +80,7 @@ class TokenText(Hypothesis):
     learnt: tuple[str, ...] = ()  # what learning its vocabulary does to a text before
     steps: tuple[str, ...] = ()  # of these, what encoding does, too: it is refused
     own_unknown: str = ""  # what it has for an unknown token, which it cannot be told
+    reading: str = "attached"  # what symbols of byte pairs are, of READINGS
     needs_unknown: bool = False  # there is no way to do without an unknown token
 
     @property
@@ -86,7 +88,8 @@ class TokenText(Hypothesis):
         return " ".join((*self.before, self.made, self.encode))
 
     def conventions(self) -> Mapping[str, str]:
-        return {"token-kind": self.kind}
+        symbols = {} if self.reading == "attached" else READINGS[self.reading]
+        return {"token-kind": self.kind, **symbols}
 
     def slots(self) -> tuple[Slots, ...]:
         build = [*self.before, *([f"made = {self.made}"] if self.made else [])]
@@ -98,7 +101,10 @@ class TokenText(Hypothesis):
     def _not_encoded(self) -> list[str]:
         """Return the refusals of texts."""
         lines = []
-        if self.kind != "byte-pair" and not ("config.unknown" in self.whole or self.own_unknown):
+        if self.reading == "bytes":
+            lines += refuse("strange_in(text, config, as_bytes=True)", "an unknown token")
+        told = "config.unknown" in self.whole or self.own_unknown
+        if not told and (self.kind != "byte-pair" or "to_ours(" in self.whole):
             lines += refuse("config.unknown is not None and unknown_in(text, config)", "an unknown token")
         for step in self.steps:
             lines += refuse(*REFUSALS[step])

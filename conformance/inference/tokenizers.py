@@ -7,8 +7,7 @@ from itertools import product
 from types import FunctionType
 from typing import Any
 
-from attnconf.adapters.contract import TokenizerConfig
-from attnconf.conformance.engine.request import Reply, Request
+from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
 from attnconf.conformance.inference.by_doing import of_one
 from attnconf.conformance.inference.configurations import own_dataclass
@@ -26,6 +25,7 @@ from attnconf.conformance.inference.taught import (
     with_own_unknown,
     with_steps,
 )
+from attnconf.conformance.inference.token_requests import read_as, requests
 from attnconf.conformance.inference.token_text import (
     DECODE,
     ENCODE,
@@ -41,6 +41,7 @@ from attnconf.conformance.inference.token_text import (
     VALUES,
     TokenText,
 )
+from attnconf.conformance.inference.token_vocabularies import of_their_own
 from attnconf.conformance.inference.trial import Certificate
 from attnconf.conformance.inference.vocabulary import fitting
 from attnconf.conformance.source.signatures import parameters_of
@@ -48,8 +49,17 @@ from attnconf.conformance.source.signatures import parameters_of
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as tokenizer or detokenizer, or what stands against it."""
-    prover = Prover[TokenText](place)
-    proof = prove(prover, ([_as_it_is(text)] for text in texts(place, prover.failures)))
+    prover, certificates = Prover[TokenText](place), dict[tuple[str, str, str], Certificate]()
+
+    def readings(text: TokenText) -> Iterator[Reading[TokenText]]:
+        """Yield a text as it is; of byte pairs with words, with the mark as a symbol of its own, too."""
+        marked = text.kind == "byte-pair" and text.reading == "attached"
+        for symbols in ("attached", "separate") if marked else (text.reading,):
+            key = text.draft().component, text.kind, symbols
+            certificate = certificates.get(key) or certificates.setdefault(key, _certificate(*key))
+            yield Reading(text.but(reading=symbols), certificate, symbols)
+
+    proof = prove(prover, (readings(text) for text in texts(place, prover.failures)))
     if proof is not None:
         return _bound(place, proof.hypothesis, proof.certified)
     if isinstance(place.thing, type) and _wants_corpus(place.thing):
@@ -57,45 +67,8 @@ def bind(place: Place) -> Bound | Refusal:
     return prover.refusal("there is no way to give it a vocabulary")
 
 
-def _as_it_is(text: TokenText) -> Reading[TokenText]:
-    component = text.draft().component
-    return Reading(text, Certificate(component, list(requests(component, text.kind))))
-
-
-def requests(component: str, kind: str) -> Iterator[Request]:
-    """Yield texts to encode, or ids to decode."""
-    letters = ("w", "o", "<unk>", "l", " ", "e", "r", "n")
-    vocabulary = {
-        "word": ("low", "er", "<unk>", "lower", "new"),
-        "character": letters,
-        "byte-pair": (
-            "w</w>",
-            "r</w>",
-            "<unk>",
-            "o",
-            "l",
-            "e",
-            "w",
-            "r",
-            "n",
-            "o</w>",
-            "l</w>",
-            "lo",
-            "low</w>",
-            "er</w>",
-        ),
-    }[kind]
-    merges = (("l", "o"), ("lo", "w</w>"), ("e", "r</w>")) if kind == "byte-pair" else ()
-    config = TokenizerConfig(kind, vocabulary, merges, "<unk>")
-    known = {"word": ("lower low new", "er"), "character": ("lower low", "new"), "byte-pair": ("lower low new", "lo")}[
-        kind
-    ]
-    for text in known:
-        if component == "tokenizer":
-            yield Request(component, config, {}, {"text": text}, ())
-    if component == "detokenizer":
-        for ids in ([3, 0, 4, 1], [1, 3]):
-            yield Request(component, config, {}, {"ids": ids}, ())
+def _certificate(component: str, kind: str, reading: str) -> Certificate:
+    return Certificate(component, [read_as(request, reading) for request in requests(component, kind)])
 
 
 # -- what it may be
@@ -121,6 +94,10 @@ def texts(place: Place, failures: Attempts) -> Iterator[TokenText]:
         for kind in _kinds(made):
             base = TokenText(kind, made=made, needs_unknown=_needs_unknown(place.thing))
             yield from _called_so(base, encodes, decodes)
+    for own in of_their_own(place):
+        base = TokenText("byte-pair", made=own.made, reading=own.reading, own_unknown=own.unknown)
+        base = base.but(needs_unknown=_needs_unknown(place.thing))
+        yield from _called_so(base, own.encoding(encodes), own.decoding(decodes))
     yield from _refilled(place, encodes, decodes)
 
 
@@ -255,7 +232,7 @@ def _bound(place: Place, text: TokenText, certified: str | None) -> Bound:
     lines = (
         f"constructor  {shown}" if text.made else f"function     {shown}",
         f"forward      {called}",
-        f"tokens       {text.kind}",
+        f"tokens       {text.kind}" + (f"; symbols {text.reading}" if text.reading != "attached" else ""),
         *(f"left alone   {REFUSALS[step][1]}" for step in text.steps),
         *(f"left alone   {name}: what it does where it is on is not judged" for name in dict.fromkeys(left)),
     )
@@ -269,7 +246,7 @@ def _with_decoding(place: Place, text: TokenText) -> TokenText:
     """
     if not (text.encode and text.decode):
         return text
-    certificate = Certificate("detokenizer", list(requests("detokenizer", text.kind)))
+    certificate = _certificate("detokenizer", text.kind, text.reading)
     runs = []
     for one in [text.but(decode=decode) for decode in text.decodes or (text.decode,)]:
         given = certificate.replies(one.implementation(place))

@@ -9,6 +9,7 @@ from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.shared.appearance import POSITIONS
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.candidates import Candidate
+from attnconf.conformance.inference.choosing import chooses
 from attnconf.conformance.inference.hints import named
 from attnconf.conformance.inference.layer_kinds import ACTIVATES
 from attnconf.conformance.inference.module_sizes import names_read
@@ -148,7 +149,7 @@ def with_users(bound: list[Bound], refused: list[tuple[Candidate, str]]) -> list
         users = [
             (c.name, reason)
             for c, reason in refused
-            if not c.weak and not re.match(FACTORY, c.name) and b.place.name in reads(c.name, b.place.module)
+            if not c.weak and not gives_one(c) and b.place.name in reads(c.name, b.place.module)
             and not any(c.name in names for names in reached.values())
         ]  # fmt: skip
         words = tuple(f"{name}, which uses it, cannot be judged: {reason[:SHOWN]}" for name, reason in users)
@@ -166,7 +167,7 @@ def with_neighbours(bound: list[Bound], refused: list[tuple[Candidate, str]]) ->
         others = [
             f"{c.name} cannot be judged: {reason[:SHOWN]}"
             for c, reason in refused
-            if not c.weak and family(b.draft.component) == family(c.components[0])
+            if not (c.weak or chooses(c.thing)) and family(b.draft.component) == family(c.components[0])
             and not any(_goes_with(c, o) for o in bound)
             and not any(words.startswith(f"{c.name}, which") for words in b.open_ends)
         ]  # fmt: skip
@@ -180,7 +181,12 @@ def _goes_with(candidate: Candidate, b: Bound) -> bool:
     if not isinstance(b.place.thing, type):
         return written
     above = isinstance(candidate.thing, type) and issubclass(b.place.thing, candidate.thing)
-    return written or above or (re.match(FACTORY, candidate.name) is not None and b.place.name in candidate.uses)
+    return written or above or (gives_one(candidate) and b.place.name in candidate.uses)
+
+
+def gives_one(candidate: Candidate) -> bool:
+    """Return whether something gives one of several by its name, or by what it does."""
+    return re.match(FACTORY, candidate.name) is not None or chooses(candidate.thing)
 
 
 def family(component: str) -> str:

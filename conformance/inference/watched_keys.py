@@ -1,8 +1,10 @@
 """Weights that no function of a file makes: which keys it asks a dict for, and which shapes run."""
 
+import inspect
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -41,7 +43,7 @@ OPTIONAL = r"bias$|(^|[._])b\d?$"  # what is there where code asks whether it is
 
 
 @dataclass(eq=False)
-class Asked(dict[str, Tensor]):
+class Asked(dict[str, Any]):
     """Stands in for a dict of weights, whatever is asked for: ``shapes`` by key, of which a number is any layer's."""
 
     sizes: Mapping[str, int]
@@ -49,8 +51,10 @@ class Asked(dict[str, Tensor]):
     tables: Collection[str] = ()  # of these, what is indexed by ids or positions
     shapes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     keys_of: dict[str, set[str]] = field(default_factory=dict)  # by the name that they are known by
+    arrays: bool = False  # of NumPy
+    counted: bool = False  # it is asked how many there are of what has no layers
 
-    def __getitem__(self, key: str) -> Tensor:
+    def __getitem__(self, key: str) -> Any:
         name = of_any_layer(key)
         self.keys_of.setdefault(name, set()).add(key)
         return self.tried(name)
@@ -61,11 +65,12 @@ class Asked(dict[str, Tensor]):
         alone = {name: keys for name, keys in self.keys_of.items() if several and len(keys) == 1}
         return {name: key for name, (key,) in alone.items()}
 
-    def tried(self, name: str) -> Tensor:
+    def tried(self, name: str) -> Any:
         """Return a tensor of the shape that is tried now for a key of any layer."""
         if name not in self.shapes:
             self.shapes[name] = shapes_for(name, self.sizes, name in self.tables)[0]
-        return torch.ones([self.sizes[s] for s in self.shapes[name]], dtype=torch.float64) / 8
+        x = torch.ones([self.sizes[s] for s in self.shapes[name]], dtype=torch.float64) / 8
+        return x.numpy() if self.arrays else x
 
     def get(self, key: str, default: Any = None) -> Any:
         return self[key] if self.__contains__(key) else default
@@ -73,6 +78,7 @@ class Asked(dict[str, Tensor]):
     def __contains__(self, key: object) -> bool:
         number = re.search(r"\d+", str(key))
         layered = number is not None and int(number[0]) < self.sizes.get("layers", 1)
+        self.counted |= number is not None and not layered and "layers" not in self.sizes
         return layered or (number is None and bool(re.search(OPTIONAL, str(key))))
 
     def __iter__(self) -> Iterator[str]:
@@ -102,15 +108,30 @@ def watched(place: Place, table: Meanings, takes: str, words: str) -> Iterator[C
         return
     prefixes = re.findall(r"[\"']((?:\w+\.)+)[\"'{]", code_reached(place.thing))
     given = [p.name for p in parameters(place.thing) if p.default is p.empty and p.name not in {takes, *told}]
-    inputs = {name: input_of(sizes) for name in given}
-    asked = Asked(sizes, prefixes)
-    found = shapes_that_run(asked, lambda held: place.thing(**{takes: held}, **told, **inputs))
-    alone = asked.of_one_layer()
-    found = {alone.get(name, name): shape for name, shape in found.items()}
+    found = _shapes(place, Asked(sizes, prefixes), takes, told, given)
     if found:
         layered = any("{n}" in name for name in found)
         meant = {m for shape in found.values() for m in shape if m in sizes} | ({"layers"} if layered else set())
         yield Construction(_text(found, table), (), frozenset(meant & {*table}))
+
+
+def _shapes(
+    place: Place, asked: Asked, takes: str, told: Mapping[str, Any], given: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return the shapes of all that a function asks for, of which it may be given samples, or one alone.
+
+    Where it counts what has no layers, as one matrix for each head, nothing says how many there are.
+    """
+    arrays = getattr(place.module, "__lent_by__", "") == "numpy_arrays.in_arrays"
+    function, x = inspect.unwrap(place.thing) if arrays else place.thing, input_of(asked.sizes)
+    for one in (x, x[0]):
+        asked = Asked(asked.sizes, asked.prefixes, arrays=arrays)
+        call = partial(function, **told, **dict.fromkeys(given, one.numpy() if arrays else one))
+        found = shapes_that_run(asked, lambda held, call=call: call(**{takes: held}))
+        if found and not asked.counted:
+            alone = asked.of_one_layer()
+            return {alone.get(name, name): shape for name, shape in found.items()}
+    return {}
 
 
 def sizes_in(table: Meanings) -> dict[str, int]:

@@ -1,5 +1,6 @@
 """What a construction is: text that builds a user's object, and the names that the text may use."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +15,7 @@ from attnconf.adapters.generated.held_objects import held
 from attnconf.adapters.generated.modules import dropping
 from attnconf.adapters.generated.one_length import for_each_length
 from attnconf.conformance.inference.probing import attempt
+from attnconf.conformance.inference.vocabulary import KEEPS
 
 Meanings = Mapping[str, Sequence[str]]  # what a parameter may mean -> expressions of ``config`` for it
 SIZES = ("embed", "heads", "hidden", "layers")  # what has to agree in all parts of a file
@@ -26,6 +28,11 @@ class Construction:
     text: str
     before: tuple[str, ...] = ()
     given: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        """Turn what is called a probability to keep: it is what dropout leaves."""
+        turned = re.sub(rf"\b({KEEPS})(=|[\"']: )(config\.dropout|0\.0)\b", r"\1\g<2>1.0 - \3", self.text)
+        object.__setattr__(self, "text", turned)
 
 
 def and_each_sequence(every: Iterable[Construction], runs: Callable[[], bool]) -> Iterator[Construction]:

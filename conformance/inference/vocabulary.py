@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from attnconf.conformance.chapters.contents import appearances
 
+KEEPS = r"(?:keep|retain)_?(?:prob\w*|rate|p|fraction|share)|p_?keep"  # what a probability to keep is called
 # Parameters of constructors, by what they may mean; one name may mean several things.
 SIZES: Mapping[str, str] = {
     "embed": r"d_?model|model|dim|embed_?dim|embedding_?dim|emb_?dim|embed_?size|embedding_?size|emb_?size|emb|"
@@ -53,7 +54,8 @@ SIZES: Mapping[str, str] = {
     r"((num|n|max)_?)?patches|laenge|länge|"
     r"max_?rows|t_?max|max_?ctx|max_?steps|max_?target_?length|max_?position|num_?embeddings|positions",
     "dropout": r"(?!.*(drop_?(path|last|tokens?|layers?|heads?|cls|labels?|blocks?|connect|keys?)"
-    r"|layer_?drop(?!_?out))).*drop.*|zanik|wegfall|ausfall(rate)?|seyreltme|descarte|abandon[oe]?|porzucenie|p|(att(e?n(tion)?)?|resid(ual)?)_?p(rob)?|p_?att\w*|rate",
+    r"|layer_?drop(?!_?out))).*drop.*|zanik|wegfall|ausfall(rate)?|seyreltme|descarte|abandon[oe]?|porzucenie|p|(att(e?n(tion)?)?|resid(ual)?)_?p(rob)?|p_?att\w*|rate|"
+    + KEEPS,
     "bias": r"bias|qkv_?bias|use_?bias|attn_?bias|with_?bias|add_?bias|has_?bias|proj_?bias|linear_?bias|"
     r"attention_?bias|"
     r"mlp_?bias|ff_?bias|output_?bias|out_?bias",

@@ -220,9 +220,10 @@ def unblanked(cache, q, weights, member):
     k, v = attention_family.share_keys(cache.keys, heads), attention_family.share_values(cache.values, heads)
     scale = kv_cache.default_scale(q) if member.scale is None else member.scale
     bias = kv_cache.on(q, kv_cache.bias_of(new, total, heads, weights, member))
-    scores = attention_family.prepare(kv_cache.score(q, k, scale), member.softcap, (bias,), visible)
-    sinks = attention_family.sinks_of(member, weights, heads)
-    return kv_cache.merge_heads(kv_cache.mix(attention_family.weigh_beside(scores, sinks), v))
+    scores = kv_cache.score_with_offsets(q, k, scale, weights, member, total - new)
+    scores = attention_family.prepare(scores, member.softcap, (bias,), visible)
+    weighed = attention_family.weigh_beside(scores, attention_family.sinks_of(member, weights, heads))
+    return kv_cache.merge_heads(kv_cache.mix_with_offsets(weighed, v, weights, member, total - new))
 
 
 def first_of_max(config, own):

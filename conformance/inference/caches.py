@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
 from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.angle_names import kind_of
 from attnconf.conformance.inference.calling import THREE, parameters
 from attnconf.conformance.inference.kept_objects import kept_objects, made_by_functions
@@ -40,12 +41,14 @@ def cache(tried: Tried) -> str:
     """Return what is wrong with a cache: it has to make further tokens what they are in the whole.
 
     It is what a call returns, or an object or dict into which calls write; one that is neither is not tried. Where
-    query, key and value are handed apart, it may also keep those of a memory that stays.
+    query, key and value are handed apart, it may also keep those of a memory that stays; a decoder's memory stays.
     """
     x = next(iter(tried.asked.inputs.values()))
     found = parameters(tried.bound.place.thing)
     absent = dict.fromkeys(_of_memory(tried))
-    itself = len(tried.asked.inputs) == 1 or (absent and set(tried.asked.inputs) <= set(THREE))
+    decodes = tried.bound.draft.component == "decoder_layer"
+    absent = {} if decodes else absent
+    itself = len(tried.asked.inputs) == 1 or decodes or (absent and set(tried.asked.inputs) <= set(THREE))
     embeds = "handed(" in tried.bound.draft.body or tried.bound.draft.component == "language_model"
     if embeds:  # one that may be left out is asked by kept_by_models.of_ids
         return "" if tried.argument.default is None else UNTRIED
@@ -105,10 +108,15 @@ def _ways(tried: Tried, x: Tensor, more: Mapping[str, Any], tables: Rows) -> Ite
 
 def _came(tried: Tried, x: Tensor, kept: Any, given: Mapping[str, Any]) -> Came | None:
     """Return what comes back of tokens; None where no output is among it."""
-    asked = tried.asked.asked(inputs=dict.fromkeys(tried.asked.inputs, x), out_shape=tuple(x.shape))
-    _, seen = tried.given(kept, asked, **given)
+    _, seen = tried.given(kept, _of_tokens(tried, x), **given)
     where = found_output(seen.returned, tuple(x.shape))
     return None if where is None else Came(eval(where, {"result": seen.returned}).detach(), seen.returned, seen.calls)
+
+
+def _of_tokens(tried: Tried, x: Tensor) -> Request:
+    """Return the request with some tokens for its own; a decoder's memory stays."""
+    inputs = {role: y if role == "memory" else x for role, y in tried.asked.inputs.items()}
+    return tried.asked.asked(inputs=inputs, out_shape=tuple(x.shape))
 
 
 @dataclass(frozen=True)
@@ -144,7 +152,8 @@ def _by_one(tried: Tried, captured: Captured | None, told: Rows, x: Tensor, kept
     """Return what comes back of tokens, of one and the same object; None where no output is among it."""
     if captured is None:
         return None
-    inputs = {n: x for n, y in captured.given.items() if any(_is(y, z) for z in tried.asked.inputs.values())}
+    whole = [z for role, z in tried.asked.inputs.items() if role != "memory"]
+    inputs = {n: x for n, y in captured.given.items() if any(_is(y, z) for z in whole)}
     given = {**captured.given, **inputs, **told(at, x.shape[1]), tried.argument.name: kept}
     try:
         returned = attempt(lambda: captured.function(*captured.owner, **given))
@@ -162,8 +171,7 @@ def _tables(tried: Tried, x: Tensor, more: Mapping[str, Any]) -> Rows | None:
     names = [p.name for p in parameters(tried.bound.place.thing) if kind_of(p.name)]
     if not names:
         return lambda at, tokens: {}
-    asked = tried.asked.asked(inputs=dict.fromkeys(tried.asked.inputs, x), out_shape=tuple(x.shape))
-    _, seen = tried.given(None, asked, **more)
+    _, seen = tried.given(None, _of_tokens(tried, x), **more)
     given = {name: seen.given[1].get(name) for name in names}
     if not all(any(x.shape[1] in t.shape for t in tree_leaves(value)) for value in given.values()):
         return None

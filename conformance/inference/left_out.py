@@ -113,7 +113,8 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     left = [p for p in parameters(bound.place.thing) if _is_left(p, seen.names)]
     dead = unread(call_of(bound.place.thing))
     found = [*_of_call(bound, asked, base, left, dead), *_of_flags(bound, asked), *_of_constructor(bound)]
-    found += _of_state(bound, asked, base, [p for p in left if role_of(p) in ("", "memory")], seen)
+    goes_on: list[str] = []  # arguments of which nothing is wrong
+    found += _of_state(bound, asked, base, [p for p in left if role_of(p) in ("", "memory")], seen, goes_on)
     found += [] if isinstance(base, Failure) else _of_defaults(bound, asked, base, seen)
     found += [
         Finding(name, what, of=_whose(bound, name), role="setting") for name, what in settings(bound, asked, base)
@@ -125,7 +126,7 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
         for what in one.refused:
             body = body.replace(f'NotImplementedError("{what}")', f"BrokenArgument({one.words!r})")
     said = {line.split()[2].partition("=")[0] for line in told if line.startswith("left alone")}
-    told_of = said | {one.name for one in found}
+    told_of = said | {one.name for one in found} | set(goes_on)
     untried = tuple(name for name in (*_not_tried(bound), *_not_handed(bound, left, dead)) if name not in told_of)
     broken = (*(one.words for one in found if one.broken), *exchanged(seen.returned, base))
     broken += (*of_old_weights(bound, asked), *of_masks(bound, asked), *in_numbers(bound, asked))
@@ -183,11 +184,17 @@ def _of_call(
 
 
 def _of_state(
-    bound: Bound, asked: Request, base: Reply | Failure, left: Sequence[inspect.Parameter], seen: Seen
+    bound: Bound,
+    asked: Request,
+    base: Reply | Failure,
+    left: Sequence[inspect.Parameter],
+    seen: Seen,
+    goes_on: list[str],
 ) -> Iterator[Finding]:
     """Yield arguments of any name that take the keys and values of a call, and do not continue its sequence.
 
     They are those that come back, or those that a call writes into what it is handed, or a function makes the first.
+    Those of which nothing is wrong are put into ``goes_on``.
     """
     returned = seen.returned if isinstance(seen.returned, tuple | list) else ()
     if isinstance(base, Failure):
@@ -197,6 +204,7 @@ def _of_state(
         if not came and not any(True for _ in containers(tried.given)):
             continue
         p, what = tried.argument, TRIALS["cache"](tried)
+        goes_on += [] if what else [p.name]
         if what.startswith("does not") or what in (ONE_ALONE, NOT_SAID):
             yield Finding(p.name, what, role="cache")
 

@@ -13,7 +13,7 @@ from attnconf.conformance.inference.vocabulary import meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
 
 MASK = r"mas(k|que)|m[aá]scara|masc?her|maske"
-CAUSAL = r"causal|kausal|subsequent|look_?ahead|future|square|autoregress|triang|dreieck|tril|triu"
+CAUSAL = r"causal|kausal|subsequent|look_?ahead|futur[eo]?|zukunft|square|autoregress|triang|dreieck|tril|triu"
 DECODER = r"(^|_)(tgt|trg|target|dec(oder)?|std|combined|ziel|cible|objetivo)(_|$)"
 PADDING = (
     r"(^|_)(pad(ding|ded)?|len(gth)?s?|valid|tokens?|ids|sequence|src|source|enc(oder)?|fill|remplissage|longueurs?|"
@@ -37,15 +37,16 @@ def makers(module: ModuleType, chosen: str | None, found: Sequence[Candidate]) -
     """Return the functions of a file that make masks; none where it holds anything else that may be judged.
 
     Those whose names say nothing may be any of them, and count only where they equal the textbook; those of kinds
-    that no requirement is about have no components.
+    that no requirement is about have no components. What joins or uses masks may stand beside them.
     """
     own = {name: thing for name, thing in vars(module).items() if _is_own(thing, module) and not name.startswith("_")}
     asked = {chosen: own[chosen]} if chosen in own else own if chosen is None else {}
-    if not all(re.search(f"{MASK}|{CAUSAL}", snake(c.name)) for c in found) or not all(
-        map(_is_of_masks, asked.items())
-    ):
+    of_masks = {name: thing for name, thing in asked.items() if _is_of_masks((name, thing))}
+    if not all(re.search(f"{MASK}|{CAUSAL}", snake(c.name)) for c in found) or len(of_masks) < min(2, len(asked)):
         return []
-    making = [c for name, thing in asked.items() for c in _maker(name, thing)]
+    if any(isinstance(thing, type) for thing in asked.values()):
+        return []
+    making = [c for name, thing in of_masks.items() for c in _maker(name, thing)]
     telling = re.search(MASK, (module.__doc__ or "").lower()) or any(re.search(MASK, snake(c.name)) for c in making)
     return making if telling and any(c.components for c in making) else []
 

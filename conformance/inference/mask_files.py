@@ -66,6 +66,11 @@ def _is_of_masks(named: tuple[str, Any]) -> bool:
     return not parameters_of(thing) or bool(said)
 
 
+def makes_masks(name: str, thing: Any) -> bool:
+    """Return whether a function makes masks for others by its name, and its code does nothing else."""
+    return isinstance(thing, FunctionType) and bool(re.search(MASK, snake(name))) and _is_of_masks((name, thing))
+
+
 def _maker(name: str, thing: Any) -> list[Candidate]:
     """Return a function as the masks that it may make, the likeliest first; none where it changes masks.
 

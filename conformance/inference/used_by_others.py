@@ -91,14 +91,68 @@ def without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list[
     kept = []
     for b in bound:
         kind = kind_of(b.draft.component)
-        others = [
-            f"{c.name} cannot be judged: {reason[:SHOWN]}"
+        others = [o for o in bound if o is not b and kind_of(o.draft.component) == kind]
+        used = any(b.place.name in found[o.place.name].uses for o in others)
+        written = any(f"theirs.{b.place.name}(" in o.draft.body for o in others)
+        uncertain = b.certified is None and found[b.place.name].weak and len(bound) > 1
+        simple = found[b.place.name].weak or isinstance(b.place.thing, FunctionType)
+        elsewhere = any(b.place.name in c.uses for c in found.values() if c.name != b.place.name)
+        helper = b.certified is None and simple and elsewhere
+        if not (used or written or uncertain or helper):
+            kept.append(b)
+    return kept or bound[:1]
+
+
+def made_of_parts(candidate: Candidate, b: Bound) -> bool:
+    """Return whether a class is handed parts of the file that a binding has made of sizes, as nobody else need do."""
+    made = re.search(rf"theirs\.{candidate.name}\((.*)", b.draft.body)
+    return (
+        candidate.name == b.place.name and made is not None and "theirs." in made[1].partition(", config, weights")[0]
+    )
+
+
+def is_handed(candidate: Candidate, bound: Collection[Bound]) -> bool:
+    """Return whether a function is handed an object of a class that is judged, as its annotations say: it is its user.
+
+    Nobody can call it without such an object.
+    """
+    if not isinstance(candidate.thing, FunctionType):
+        return False
+    kinds = {getattr(p.annotation, "__name__", str(p.annotation)) for p in parameters_of(candidate.thing)}
+    return any(b.place.name in kinds for b in bound)
+
+
+def is_helper_of_refused(b: Bound, refused: list[tuple[Candidate, str]]) -> bool:
+    """Return whether nothing certifies something that is used by what cannot be judged: that is at fault."""
+    users = [c.name for c, _ in refused if not c.weak and c.name != b.place.name]
+    return b.certified is None and any(b.place.name in reads(name, b.place.module) for name in users)
+
+
+def with_parts(bound: list[Bound], found: list[Candidate]) -> list[Bound]:
+    """Return the bindings, each with the classes that it is made of and that are judged as a part of it only."""
+    judged = {b.place.name for b in bound}
+    classes = [c for c in found if isinstance(c.thing, type) and not c.weak and c.name not in judged]
+    used = {b.place.name: reads(b.place.name, b.place.module) for b in bound}
+    return [
+        replace(b, parts=tuple(f"{c.name}@{c.components[0]}" for c in classes if c.name in used[b.place.name]))
+        for b in bound
+    ]
+
+
+def with_users(bound: list[Bound], refused: list[tuple[Candidate, str]]) -> list[Bound]:
+    """Return the bindings, each with what its file builds of it and cannot be judged: that is not cut out silently.
+
+    What uses nothing that is bound says nothing of it, nor does what only looks like a component.
+    """
+    reached = {b.place.name: reads(b.place.name, b.place.module) for b in bound}
+    found = []
+    for b in bound:
+        users = [
+            (c.name, reason)
             for c, reason in refused
-            if not (c.weak or chooses(c.thing) or makes_masks(c.name, c.thing))
-            and family(b.draft.component) == family(c.components[0])
-            and not any(_goes_with(c, o) for o in bound)
-            and not any(words.startswith(f"{c.name}, which") for words in b.open_ends)
-        ]
+            if not c.weak and not gives_one(c) and b.place.name in reads(c.name, b.place.module)
+            and not any(c.name in names for names in reached.values())
+        ]  # fmt: skip
         words = tuple(f"{name}, which uses it, cannot be judged: {reason[:SHOWN]}" for name, reason in users)
         found.append(replace(b, open_ends=(*b.open_ends, *words)) if words else b)
     return found
@@ -114,10 +168,11 @@ def with_neighbours(bound: list[Bound], refused: list[tuple[Candidate, str]]) ->
         others = [
             f"{c.name} cannot be judged: {reason[:SHOWN]}"
             for c, reason in refused
-            if not (c.weak or chooses(c.thing) or makes_masks(c.name, c.thing)) and family(b.draft.component) == family(c.components[0])
+            if not (c.weak or chooses(c.thing) or makes_masks(c.name, c.thing))
+            and family(b.draft.component) == family(c.components[0])
             and not any(_goes_with(c, o) for o in bound)
             and not any(words.startswith(f"{c.name}, which") for words in b.open_ends)
-        ]  # fmt: skip
+        ]
         found.append(replace(b, open_ends=(*b.open_ends, *others)) if others else b)
     return found
 

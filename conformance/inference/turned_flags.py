@@ -27,6 +27,11 @@ BOTH_SIDES = (
     r"((elementwise_?)?affine|bias)"
 )
 PROMISES = r"(is_?|use_?)?(learn(ed|t|able)|trainable)(_?(pos(itions?|itional)?|pe|embeddings?))?"
+# Flags without which something is left out that a mistake would leave out: another sequence, the scale.
+TURNS_ON = (
+    r"(is_?|use_?|with_?)?(cross(_?att\w*)?|enc(oder)?_?dec(oder)?(_?att\w*)?|memory)|"
+    r"(use_?|with_?|apply_?)?(scaled?|scaling)(_?scores|_?att\w*)?"
+)
 BESIDES = r"((use|with|add)_?)?(cls|class)(_?tok(en)?)?"  # one token more, of which no page speaks
 UNIT = r"(^|_)(l2|unit|normali[sz]ed?)(_?norm|_|$)"  # rows of length 1 are what such a flag asks for
 SAID = "nobody says so"  # of a mistake that is none where something says so, as an option may
@@ -37,13 +42,26 @@ def with_flags_turned(thing: Any, bound: Bound | Refusal, again: Again) -> Bound
     """Return the binding with a word on each flag that is broken where it is turned; ``again`` binds the class anew."""
     if isinstance(bound, Refusal) or bound.certified is None:
         return _without_besides(thing, bound, again)
-    if bound.certified != "reference" or bound.place.in_arrays:
+    if bound.certified != "reference":
+        return _turned_on(thing, bound, again)
+    if bound.place.in_arrays:
         return bound
     for name, value in list(_flags(bound))[:FLAGS_TURNED]:
         with _default(bound.place.thing, name, value), search.limited(GUESSED):
             other = again()
         if isinstance(other, Bound) and other.established and not set(other.open_ends) - set(bound.open_ends):
             bound = _told(bound, other, name, value)
+    return bound
+
+
+def _turned_on(thing: Any, bound: Bound, again: Again) -> Bound:
+    """Return the binding with a flag without which something is left out by its name, if that is the textbook."""
+    for p in parameters_of(thing) if inspect.isclass(thing) else ():
+        if p.default is False and re.fullmatch(TURNS_ON, snake(p.name)):
+            with _default(thing, p.name, value=True), search.limited(GUESSED):
+                other = again()
+            if isinstance(other, Bound) and other.certified == "reference":
+                return _given(other, f"{other.place.name_in_text}(", p.name, value=True)
     return bound
 
 
@@ -54,14 +72,14 @@ def _without_besides(thing: Any, bound: Bound | Refusal, again: Again) -> Bound 
             with _default(thing, p.name, value=False), search.limited(GUESSED):
                 other = again()
             if isinstance(other, Bound) and other.certified == "reference":
-                return _given(other, f"{other.place.name_in_text}(", f"{p.name}=False", p.name)
+                return _given(other, f"{other.place.name_in_text}(", p.name, value=False)
     return bound
 
 
-def _given(bound: Bound, call: str, argument: str, name: str) -> Bound:
+def _given(bound: Bound, call: str, name: str, value: bool) -> Bound:
     """Return a binding whose class is built with one argument more."""
-    body = bound.draft.body.replace(call, f"{call}{argument}, ")
-    told = (*bound.told, f"left alone   {name}: judged where it is False")
+    body = bound.draft.body.replace(call, f"{call}{name}={value}, ")
+    told = (*bound.told, f"left alone   {name}: judged where it is {value}")
     return replace(bound, draft=replace(bound.draft, body=body), told=told)
 
 

@@ -12,5 +12,5 @@ VACUOUS = (
     Vacuous((*CONSTANT, "mean", "uniform"), "FAM-SCALE-1", "no query is read"),
     Vacuous(("zeros", "uniform"), "FAM-GATE-1 FAM-NORM-4", "0 times anything is 0; the uniform weights are honest"),
     Vacuous(("mean", "uniform"), "FAM-ROTARY-2", "equal scores are what is asked for"),
-    Vacuous(("uniform",), "FAM-GROUP-3 FAM-GROUP-4 FAM-WINDOW-2", "all but the scores is the reference's"),
+    Vacuous(("uniform",), "FAM-GROUP-3 FAM-GROUP-4 FAM-SHAW-3 FAM-WINDOW-2", "all but the scores is the reference's"),
 )

@@ -45,9 +45,8 @@ def cache(tried: Tried) -> str:
     """
     x = next(iter(tried.asked.inputs.values()))
     found = parameters(tried.bound.place.thing)
-    absent = dict.fromkeys(_of_memory(tried))
     decodes = tried.bound.draft.component == "decoder_layer"
-    absent = {} if decodes else absent
+    absent: dict[str, None] = {} if decodes else dict.fromkeys(_of_memory(tried))
     itself = len(tried.asked.inputs) == 1 or decodes or (absent and set(tried.asked.inputs) <= set(THREE))
     embeds = "handed(" in tried.bound.draft.body or tried.bound.draft.component == "language_model"
     if embeds:  # one that may be left out is asked by kept_by_models.of_ids
@@ -55,10 +54,20 @@ def cache(tried: Tried) -> str:
     if x.ndim != 3 or not (itself or set(tried.asked.inputs) == set(THREE)):
         return UNTRIED
     told = _continued(tried, x, absent if len(tried.asked.inputs) > 1 else {})
+    if decodes and told.startswith(DIFFERS) and not _keeps_tokens(tried, x):
+        return UNTRIED  # perhaps it is for the memory alone
     if not itself:
         return "" if not told.startswith((UNTRIED, DIFFERS)) or _keeps_a_memory(tried) else UNTRIED
     turned = any(kind_of(p.name) for p in found)  # perhaps it wants the tables of all, and takes its rows itself
     return UNTRIED if turned and told.startswith(DIFFERS) else as_promised(tried.bound.place, told)
+
+
+def _keeps_tokens(tried: Tried, x: Tensor) -> bool:
+    """Return whether something comes back beside the output that has as many tokens."""
+    more: dict[str, Any] = flags(tried.bound.place.thing)
+    _, seen = tried.given(None, **more)
+    _, *others = [y for y in tree_leaves(seen.returned) if isinstance(y, Tensor)]
+    return any(x.shape[1] in y.shape[1:-1] for y in others)
 
 
 def _of_memory(tried: Tried) -> list[str]:

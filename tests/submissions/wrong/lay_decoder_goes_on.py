@@ -30,9 +30,9 @@ class DecoderLayer(nn.Module):
         if kept is not None:
             k, v = torch.cat((kept[0], k), -2), torch.cat((kept[1], v), -2)
         new, all_ = q.size(-2), k.size(-2)
-        bias = torch.full((new, all_), float("-inf"), dtype=y.dtype, device=y.device).triu(all_ - new + 1)
+        bias = torch.full((new, all_), float("-inf"), dtype=y.dtype, device=y.device).triu(1)
         y = self.norms[0](y + self.drop(self.self_out(self.joined(q, k, v, bias))))
         k2, v2 = (by_heads(t, self.heads) for t in self.from_source(source).chunk(2, -1))
         y = self.norms[1](y + self.drop(self.cross_out(self.joined(by_heads(self.from_target(y), self.heads), k2, v2))))
         y = self.norms[2](y + self.drop(self.outer(torch.relu(self.inner(y)))))
-        return y, (k2, v2)
+        return y, (k, v)

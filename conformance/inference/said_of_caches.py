@@ -16,11 +16,10 @@ from attnconf.conformance.source import source_text
 _ANY = (  # said of how many, whatever else is said of one alone
     r"\b(chunk|piece|block|part)s?\b[^.]{0,40}\b(any|every|each|arbitrary|whatever)\b|"
     r"\b(any|every|arbitrary) (length|number of (\w+ )?(tokens|positions|steps|rows))\b|"
-    r"\b(chunk|piece|block|part) (by|after) (chunk|piece|block|part)\b|\bin (chunk|piece|block)s\b|"
-    r"\b(one|1|single|token)\b[^.]{0,20}\bor (in |as )?(an? |any )?(chunks?|blocks?|pieces?|several|more|many)\b|"
-    r"\b(chunk|piece|block)s?,? or (token|one|step|a single)\b"
+    r"\b(one|1|single|token)\b[^.]{0,20}\bor (in |as )?(an? |any )?(chunks?|blocks?|pieces?|several|more|many)\b"
 )
 _SEVERAL = (
+    r"\b(chunk|piece|block|part) (by|after) (chunk|piece|block|part)\b|\bin (chunk|piece|block)s\b|"
     r"\bof several (new )?tokens\b|"
     r"\b(one or (more|several|many)|several|multiple|more than one) (new |next )?(tokens?|positions)\b|"
     r"\bmulti-?token\b"

@@ -58,7 +58,7 @@ def as_keys(real: Tensor) -> Tensor:
 
 
 def both(first: Tensor, second: Tensor) -> Tensor:
-    """Return the mask that allows what both allow.
+    """Return the mask that allows what both allow: (B, L, L) and (L, L) -> (B, L, L).
 
     Requirements: MAKE-LATER-1, MAKE-PADDING-1.
     """
@@ -77,7 +77,7 @@ def decoder_mask(real: Tensor) -> Tensor:
 
 
 def as_numbers(mask: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return 1 where a query may attend, 0 where it may not.
+    """Return 1 where a query may attend, 0 where it may not: of whatever shape, (B, L, L) say.
 
     Requirements: MAKE-SEEN-1.
     """

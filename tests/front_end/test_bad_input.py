@@ -261,7 +261,7 @@ ENTRY = '[[deviation]]\nrequirement = "ATT-SCALE-1"\ncomponent = "attention"\nre
             ENTRY.replace("https://l", "somewhere"),
             "entry 1: link is 'somewhere', want an address that begins with https",
         ),
-        (ENTRY.replace('"attention"', '"attn"'), "entry 1: component is 'attn', want one of attention, multi_head"),
+        (ENTRY.replace('"attention"', '"attn"'), "entry 1: component is 'attn', want one of attention, causal_mask"),
         (ENTRY + ENTRY.replace("SCALE-1", "SCALE-9"), "entry 2: unknown requirement 'ATT-SCALE-9'"),
     ],
 )

@@ -41,7 +41,8 @@ def test_a_name_is_taken_apart(typed, parts):
 
 
 def test_an_unknown_component_is_the_callers_mistake():
-    with pytest.raises(LoadError, match=r"--impl x\.py@atention: no component 'atention': there are attention, causal_mask, "):
+    told = r"--impl x\.py@atention: no component 'atention': there are attention, causal_mask, "
+    with pytest.raises(LoadError, match=told):
         Name.of("x.py@atention")
     with pytest.raises(LoadError, match=r"; nearest: attention$"):
         Name.of("x.py@atention")

@@ -99,18 +99,19 @@ def _continued(tried: Tried, x: Tensor, absent: Mapping[str, None]) -> str:
 def _ways(tried: Tried, x: Tensor, more: Mapping[str, Any], tables: Rows) -> Iterator[str]:
     """Yield what ``continued`` says of each way to hand a cache over."""
     place, stacked = tried.bound.place, COMPONENTS[tried.bound.draft.component].stacked
+    captured = None if stacked else _captured(tried)
+    begins = (*EMPTY, *made_by_functions(place.module))
 
     def call(told: Rows, part: Tensor, kept: Any, at: int) -> Came | None:
         return _came(tried, part, kept, _given(more, told, tables, at, part.shape[1]))
 
     for told in places(place.thing):
-        begins = (*EMPTY, *made_by_functions(place.module))
         yield from (continued(partial(call, told), x, new, returned=True) for new in begins)
         if stacked:  # below, tokens see those behind them
             continue
         objects = kept_objects(tried.argument.annotation, place.module, tried.asked.config, len(x))
         yield from (continued(partial(call, told), x, new, returned=False) for new in objects)
-        again = partial(_by_one, tried, _captured(tried), partial(_given, more, told, tables))
+        again = partial(_by_one, tried, captured, partial(_given, more, told, tables))
         found = containers(lambda written, again=again: again(x, written, 0))  # type: ignore[misc]
         yield from (continued(again, x, new, returned=False) for new in found)
 

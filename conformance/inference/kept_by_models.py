@@ -75,11 +75,8 @@ def _told(built: nn.Module, name: str, thing: Any) -> str:
     """
     words = best(_ways(built, name, thing, places(thing)))
     own = next((p.name for p in parameters(thing) if p.default is None and is_positions(p.name)), "")
-    if (
-        words
-        or not own
-        or re.search(rf"{own}\b[^.]*\b(must|have to|has to|need|requir|give|pass|hand)", words_of(thing))
-    ):
+    wanted = rf"{own}\b[^.]*\b(must|have to|has to|need|requir|give|pass|hand)"
+    if words or not own or re.search(wanted, words_of(thing)):
         return words
     alone = best(_ways(built, name, thing, places(thing)[-1:]))
     return f"{alone}, where `{own}` is left out" if alone.startswith(DIFFERS) and alone != SEVERAL else ""

@@ -14,20 +14,24 @@ from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.source_text import code_reached
 
 NAMES = r"_*(sample_?)?(drop_?(paths?|branch|residual)|(path|branch)_?drop(out)?|stochastic_?depth)(_?layer|_?module)?"
+OPTION = r"scal"  # what lets the caller choose
 SAMPLES, RATE = 400, 0.25  # of being left out, or of staying: names do not say which
 NEAR = 0.1  # to how many stay
 
 
-def unscaled(place: Place) -> tuple[str, ...]:
+def unscaled(place: Place) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return words on what leaves out branches, and neither enlarges the others as it should nor ever shrinks them.
 
+    Those on a mistake come first, then those on what an option of it decides (timm's `scale_by_keep`).
     It is built with a rate as its first argument.
     """
     reached = code_reached(place.thing)
     own = [thing for name, thing in vars(place.module).items() if re.fullmatch(NAMES, snake(name))]
     found = [t for t in own if re.search(rf"\b{t.__name__}\b", reached) and isinstance(t, type | FunctionType)]
     words = "in training {} leaves out samples, and does not divide those that stay by how likely they are to stay"
-    return tuple(words.format(thing.__name__) for thing in found if _keeps_less(thing))[:1]
+    less = [thing for thing in found if _keeps_less(thing)][:1]
+    said = tuple(words.format(thing.__name__) for thing in less)
+    return ((), said) if any(re.search(OPTION, p.name) for thing in less for p in parameters_of(thing)) else (said, ())
 
 
 def _keeps_less(thing: Any) -> bool:

@@ -266,13 +266,14 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
     cache = of_ids(place, text.made, asked.config)
     text = text.but(left_alone=(*text.left_alone, *([cache] if ONE_ALONE in cache else [])))
     ties, (shared, sharing) = copied(place, text, asked.config), repeated(place)
+    unscaled_branches, unscaled_by_choice = unscaled(place)
     broken = (*([cache] if DIFFERS in cache else []), *ties, *shared, *_hidden_without_effect(place, text),
               *other.broken, *half_hidden(place, text, asked), *misnamed(place, text, asked.config),
               *over_ids.of_layers(place, text, asked.config), *of_source(place, text, asked.config),
-              *embedded_rows.shared(place, text, asked.config))  # fmt: skip
+              *embedded_rows.shared(place, text, asked.config), *unscaled_branches)  # fmt: skip
     open_ends = (*text.untried, *unapplied(place, text, asked.config), *switches(text),
                  *([cache] if cache and DIFFERS not in cache and ONE_ALONE not in cache else []),
-                 *sharing, *words_on_loose(place, text.made, asked.config), *unread(place, text), *unscaled(place),
+                 *sharing, *words_on_loose(place, text.made, asked.config), *unread(place, text), *unscaled_by_choice,
                  *embedded_rows.passed_by(place, text, asked.config), *idle_segments(place, text, asked.config),
                  *(() if ties else untied(place, text)))  # fmt: skip
     unordered = text.decodes and not any(mask.which == "self" for mask in text.masks.values())

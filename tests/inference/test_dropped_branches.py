@@ -13,7 +13,7 @@ LAYER = """
     from torch import nn
 
     class {name}(nn.Module):
-        def __init__(self, rate=0.0):
+        def __init__(self, rate=0.0{option}):
             super().__init__()
             self.rate = rate
 
@@ -31,16 +31,20 @@ LAYER = """
 
 
 @pytest.mark.parametrize(
-    ("name", "trained", "evaluated", "words"),
+    ("name", "option", "trained", "evaluated", "words"),
     [
-        ("DropPath", "x * stays", "x", 1),
-        ("DropPath", "x * stays / (1 - self.rate)", "x", 0),
-        ("StochasticDepth", "x * stays", "x * (1 - self.rate)", 0),
-        ("LayerDrop", "x * stays", "x", 0),
+        ("DropPath", "", "x * stays", "x", (1, 0)),
+        ("DropPath", ", scale_by_keep=False", "x * stays", "x", (0, 1)),
+        ("DropPath", "", "x * stays / (1 - self.rate)", "x", (0, 0)),
+        ("StochasticDepth", "", "x * stays", "x * (1 - self.rate)", (0, 0)),
+        ("LayerDrop", "", "x * stays", "x", (0, 0)),
     ],
 )
-def test_what_stays_is_enlarged_in_training_or_all_is_made_smaller_later(tmp_path, name, trained, evaluated, words):
+def test_what_stays_is_enlarged_in_training_or_all_is_made_smaller_later(
+    tmp_path, name, option, trained, evaluated, words
+):
     path = tmp_path / "layer.py"
-    path.write_text(dedent(LAYER.format(name=name, trained=trained, evaluated=evaluated)))
+    path.write_text(dedent(LAYER.format(name=name, option=option, trained=trained, evaluated=evaluated)))
     module = reader.read(path).module
-    assert len(unscaled(Place("Layer", module.Layer, module))) == words
+    mistakes, choices = unscaled(Place("Layer", module.Layer, module))
+    assert (len(mistakes), len(choices)) == words

@@ -59,6 +59,7 @@ class Family:
     plausible: Callable[[Sequence[Trial[Text]]], Sequence[Trial[Text]]] = lambda readings: readings  # of one text
     after: Callable[[Place, Text], Text] = lambda place, text: text  # options, once it is bound
     explained: frozenset[str] = frozenset()  # mistakes that another order of the axes explains away, which are none
+    turned: frozenset[str] = frozenset()  # those that are none only where x is turned, and nobody says so
 
 
 def texts(place: Place, family: Family, way: str, failures: Attempts) -> Iterator[Text]:

@@ -43,6 +43,9 @@ INPUTS: Mapping[str, Input] = {
     "device": Input("device", ("x.device",), free=False, optional=True),
     "dtype": Input("dtype", ("x.dtype",), free=False, optional=True),
 }
+# What runs along the batch, which a file of one row for all samples is where x is turned and there is one sample.
+ONE_ROW = frozenset({"SIN-same-everywhere", "SIN-cut-by-the-batch", "SIN-along-the-batch"} |
+                    {"LRN-same-everywhere", "LRN-along-the-batch"})  # fmt: skip
 TABLE = appearances()["sinusoidal"].sizes
 
 
@@ -114,7 +117,7 @@ def as_it_is_added(readings: Sequence[Trial[Text]]) -> Sequence[Trial[Text]]:
 
 SINUSOIDAL = Family(
     "sinusoidal", TABLE, INPUTS, readers, sinusoidal_requests, without, unplaced, ways=WAYS,
-    plausible=as_it_is_added,
+    plausible=as_it_is_added, turned=ONE_ROW,
     after=partial(with_options, request=sinusoidal_requests({}, "distinct")[0]),
 )  # fmt: skip
 
@@ -213,7 +216,7 @@ def learned_families(scale: str = "one") -> Iterator[Family]:
             yield Family(
                 "learned", {**sizes, "max_len": (most,)}, inputs, readers, learned_requests, undropped, unplaced,
                 states, (fixed,), ways=WAYS if offset == "0" else WAYS[:1],
-                after=partial(with_options, request=learned_requests(fixed, "distinct")[0]),
+                turned=ONE_ROW, after=partial(with_options, request=learned_requests(fixed, "distinct")[0]),
             )  # fmt: skip
 
 
@@ -243,4 +246,4 @@ def told_order(family: Family, x: str) -> Family:
     """Return the family for what says which axis of its input comes first: no other order is tried."""
     ids = [text for text in family.inputs["ids"].texts if ("[1::-1]" in text) == ("transpose" in x)]
     inputs = {"x": replace(family.inputs["x"], texts=(x,)), "ids": replace(family.inputs["ids"], texts=tuple(ids))}
-    return replace(family, inputs={**family.inputs, **inputs})
+    return replace(family, inputs={**family.inputs, **inputs}, turned=frozenset())

@@ -55,7 +55,8 @@ def _mistaken(prover: Prover[Text], family: Family, ways: Sequence[Sequence[Tria
     """Return what a known mistake gives the replies of, but for those that another order of the axes explains."""
 
     def allowed(mistake: Mutant, text: Text) -> bool:
-        return mistake.id not in family.explained
+        turned = family.turned if "x.transpose(0, 1)" in text.call else frozenset()
+        return mistake.id not in family.explained | turned
 
     for rounding in (ROUNDING, FLOAT32):
         if proof := prover.mistaken(_worth_comparing(family, ways), allowed, rounding):

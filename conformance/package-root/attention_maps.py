@@ -14,6 +14,7 @@ from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.engine.subject import Subject
 
 TOKENS = 16  # and features of a head: some kernels take no other than a multiple of 8
+ROWS = 24  # of a map in a terminal, at most
 # How queries, keys and values are placed in a component, by the inputs that it declares.
 THROUGH = {
     "attention": dict.fromkeys(("cross", "self", "memory"), "direct"),
@@ -49,24 +50,43 @@ def weights(of: Subject) -> dict[str, Tensor]:
 def in_shades(names: Sequence[str], maps: Sequence[tuple[str, Tensor]], down: str, across: str) -> list[str]:
     """Return lines for a terminal: of each kind of maps (N, rows, columns) the one that differs most, side by side.
 
-    The last of ``maps`` are the differences, the one before them the reference's.
+    The last of ``maps`` are the differences, the one before them the reference's. Maps that are too large are thinned.
     """
     (_, want), (_, off) = maps[-2:]
-    most = float(want.nan_to_num().max())
+    numbers = want[want.isfinite()]
+    low = min(float(numbers.min()), 0.0)
+    most = float(numbers.max()) - low
+    steps = (math.ceil(want.shape[-2] / ROWS), math.ceil(want.shape[-1] / (_width() // len(maps) - 1)))
     of_kind: dict[str, list[int]] = {}
     for i, name in enumerate(names):
         of_kind.setdefault(name.partition(", ")[2], []).append(i)
-    lines = [f"a full block is {most:.3g}; down: {down}, across: {across}"]
+    thinned = (
+        "" if steps == (1, 1) else f"; one of {steps[0]} rows and of {steps[1]} columns, of differences the largest"
+    )
+    least = f"no block is {low:.3g}, " if low else ""
+    lines = [
+        f"{least}a full block is {low + most:.3g}; down: {down}, across: {across}{thinned if max(steps) > 1 else ''}"
+    ]
     for alike in of_kind.values():
         i = max(alike, key=lambda i: float(off[i].abs().nan_to_num(math.inf).max()))
-        lines += ["", *side_by_side(names[i], [(says, map_[i]) for says, map_ in maps], most)]
+        drawn = [(says, map_[i, :: steps[0], :: steps[1]] - low) for says, map_ in maps[:-1]]
+        lines += ["", *side_by_side(names[i], [*drawn, (maps[-1][0], _largest(off[i], steps))], most)]
     return [*lines, ""]
+
+
+def _largest(off: Tensor, steps: tuple[int, int]) -> Tensor:
+    """Return the largest of each block of differences (rows, columns), without signs."""
+    return torch.nn.functional.max_pool2d(off.abs()[None], steps, ceil_mode=True)[0]
+
+
+def _width() -> int:
+    return shutil.get_terminal_size((100, 24)).columns
 
 
 def side_by_side(title: str, maps: Sequence[tuple[str, Tensor]], most: float) -> list[str]:
     """Return a line with what the maps are, and below it one for each of their rows: maps (rows, columns)."""
     columns = maps[0][1].shape[1]
-    cell = 2 if len(maps) * (2 * columns + 1) < shutil.get_terminal_size((100, 24)).columns else 1
+    cell = 2 if len(maps) * (2 * columns + 1) < _width() else 1
     width = cell * columns
     blocks = [[says[:width].ljust(width), *_rows(map_, most, cell)] for says, map_ in maps]
     return [title, *("│".join(["", *line, ""]) for line in zip(*blocks, strict=True))]

@@ -231,7 +231,8 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 def _add_show(verb: argparse.ArgumentParser) -> None:
     verb.description = (
-        "Draw an encoding, or the weights of attention, the reference's in the same layout, and their difference."
+        "Draw an encoding, or the weights of attention, the reference's in the same layout, and their difference, "
+        "into a picture and in the terminal."
     )
     verb.add_argument("encoding", choices=SHOWN, help="one of " + ", ".join(SHOWN), metavar="encoding")
     verb.add_argument("--impl", required=True, metavar="NAME", help="as for `attnconf run`")

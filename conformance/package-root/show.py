@@ -248,7 +248,7 @@ def paint(axes: "Axes", picture: Picture, maps: Tensor, title: str, colours: dic
 
 
 def show(encoding: str, name: str, path: Path) -> str:
-    """Draw the encoding into a PNG file, and return a line with its distance from the reference, below maps of weights.
+    """Draw the encoding into a PNG file, and return its distance from the reference, below the maps in shades.
 
     Raises ValueError, in words, if there is nothing to draw; OSError if the file cannot be written.
     """
@@ -267,8 +267,6 @@ def show(encoding: str, name: str, path: Path) -> str:
         raise ValueError("pictures need matplotlib: pip install 'attention-conformance[plots]'") from None
     record.write_bytes(path, png)
     line = f"{path}: {implementation.name} {encoding}, max|difference| from the reference {picture.largest:.3g}"
-    if encoding not in attention_maps.THROUGH:
-        return line
     maps = [(implementation.name, picture.got), ("reference", picture.want), ("|difference|", picture.difference)]
     return "\n".join([*attention_maps.in_shades(picture.names, maps, picture.shown.down, picture.shown.across), line])
 

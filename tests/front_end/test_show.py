@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attnconf import cli
-from attnconf.attention_maps import shade
+from attnconf.attention_maps import in_shades, shade
 from attnconf.conformance.engine.mutant import Mutant, apply
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.run.implementations import load
@@ -263,6 +263,25 @@ def test_weights_are_drawn_in_the_terminal_too(columns, wide, tmp_path, capsys, 
     png_size(path.read_bytes())
 
 
+def test_maps_that_are_too_large_are_thinned_and_no_difference_is_lost(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    want = torch.linspace(-1.0, 3.0, 60 * 100).reshape(1, 60, 100)
+    got = want.clone()
+    got[0, 31, 42] += 4.0  # in a row and in a column that are not drawn
+    first, _, _, heads, *lines, _ = in_shades(
+        ("",), [("mine", got), ("reference", want), ("|difference|", got - want)], "row", "column"
+    )
+    assert first == (
+        "no block is -1, a full block is 3; down: row, across: column; "
+        "one of 3 rows and of 4 columns, of differences the largest"
+    )
+    blocks = [line.strip("│").split("│") for line in lines]
+    assert [len(blocks), {len(x) for row in blocks for x in row}, max(map(len, [heads, *lines]))] == [20, {25}, 79]
+    assert [(i, off.index("█")) for i, (_, _, off) in enumerate(blocks) if "█" in off] == [(10, 10)]
+    assert all(mine == theirs for mine, theirs, _ in blocks)
+    assert (blocks[0][1][0], blocks[-1][1][-1]) == ("·", "█")
+
+
 def test_shades_tell_shares_and_what_is_no_number():
     assert "".join(shade(x, 2.0) for x in (0.0, 0.1, 0.9, 1.1, -2.0, math.nan, math.inf)) == "·░▒▓█??"
 
@@ -288,7 +307,8 @@ def png_size(content):
 def test_a_picture_is_written(encoding, tmp_path, capsys):
     path = tmp_path / "seen.png"
     assert cli.main(["show", encoding, "--impl", "reference", "-o", str(path)]) == 0
-    assert capsys.readouterr().out == f"{path}: reference {encoding}, max|difference| from the reference 0\n"
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last == f"{path}: reference {encoding}, max|difference| from the reference 0"
     width, height = png_size(path.read_bytes())
     assert 1000 < width < 4000
     assert 300 < height < 1500
@@ -301,7 +321,8 @@ def test_a_file_of_ones_own_can_be_shown(tmp_path, capsys, monkeypatch):
         "def alibi(config, weights):\n    return lambda L, S: __import__('torch').ones(config.num_heads, L, S)\n"
     )
     assert cli.main(["show", "alibi", "--impl", "homework.py"]) == 0
-    assert capsys.readouterr().out == "alibi.png: homework.py alibi, max|difference| from the reference 15.5\n"
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last == "alibi.png: homework.py alibi, max|difference| from the reference 15.5"
     png_size((tmp_path / "alibi.png").read_bytes())
 
 

@@ -61,12 +61,10 @@ def in_shades(names: Sequence[str], maps: Sequence[tuple[str, Tensor]], down: st
     for i, name in enumerate(names):
         of_kind.setdefault(name.partition(", ")[2], []).append(i)
     thinned = (
-        "" if steps == (1, 1) else f"; one of {steps[0]} rows and of {steps[1]} columns, of differences the largest"
+        f"; one of {steps[0]} rows and of {steps[1]} columns, of differences the largest" if max(steps) > 1 else ""
     )
     least = f"no block is {low:.3g}, " if low else ""
-    lines = [
-        f"{least}a full block is {low + most:.3g}; down: {down}, across: {across}{thinned if max(steps) > 1 else ''}"
-    ]
+    lines = [f"{least}a full block is {low + most:.3g}; down: {down}, across: {across}{thinned}"]
     for alike in of_kind.values():
         i = max(alike, key=lambda i: float(off[i].abs().nan_to_num(math.inf).max()))
         drawn = [(says, map_[i, :: steps[0], :: steps[1]] - low) for says, map_ in maps[:-1]]

@@ -60,11 +60,10 @@ def in_shades(names: Sequence[str], maps: Sequence[tuple[str, Tensor]], down: st
     of_kind: dict[str, list[int]] = {}
     for i, name in enumerate(names):
         of_kind.setdefault(name.partition(", ")[2], []).append(i)
-    thinned = (
-        f"; one of {steps[0]} rows and of {steps[1]} columns, of differences the largest" if max(steps) > 1 else ""
-    )
+    thinned = f"; one of {steps[0]} rows and of {steps[1]} columns, of differences the largest"
     least = f"no block is {low:.3g}, " if low else ""
-    lines = [f"{least}a full block is {low + most:.3g}; down: {down}, across: {across}{thinned}"]
+    lines = [f"{least}a full block is {low + most:.3g}; down: {down}, across: {across}"]
+    lines[0] += thinned if max(steps) > 1 else ""
     for alike in of_kind.values():
         i = max(alike, key=lambda i: float(off[i].abs().nan_to_num(math.inf).max()))
         drawn = [(says, map_[i, :: steps[0], :: steps[1]] - low) for says, map_ in maps[:-1]]

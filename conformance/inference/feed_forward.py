@@ -28,6 +28,7 @@ from attnconf.conformance.inference.idle_parts import idle_so_far
 from attnconf.conformance.inference.networks import Network, networks
 from attnconf.conformance.inference.probing import Failed, attempt, found_output, norms_in, restored
 from attnconf.conformance.inference.proving import Prover, Reading, nearest_first, prove
+from attnconf.conformance.inference.said_of_gates import swapped
 from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.texts import Text, bound, told
 from attnconf.conformance.inference.trial import Certificate, drawn
@@ -54,7 +55,8 @@ def bind(place: Place) -> Bound | Refusal:
     other = other or idle_so_far(place, proof, text, TABLE)
     one = bound(place, proof, text, [*lines, f"{last}; {other}" if other else last, *around(text)])
     aside = set_aside(place, text, proof.trial.certificate.requests[0].config)
-    return replace(one, open_ends=(*one.open_ends, *aside), doubt=one.doubt or other)
+    broken = (*one.broken, *swapped(place, text.state))
+    return replace(one, open_ends=(*one.open_ends, *aside), doubt=one.doubt or other, broken=broken)
 
 
 def with_width(place: Place, text: Text) -> Text:

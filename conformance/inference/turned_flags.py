@@ -90,7 +90,7 @@ def _told(bound: Bound, other: Bound, name: str, value: bool) -> Bound:
     if other.certified == "reference":
         told.append(f"turned       {name}: the textbook where it is {value}, too")
         more = (
-            *(f"{words}, and `{name}` {value}" for words in other.broken if words not in bound.broken),
+            *(f"{words}, where `{name}` is {value}" for words in other.broken if words not in bound.broken),
             *(f"the argument `{one}` of the constructor is not heeded, where `{name}` is {value}"
               for one in _unheeded(other) if one not in _unheeded(bound)),
         )  # fmt: skip

@@ -9,7 +9,7 @@ from attnconf.conformance.inference.claims import said_in_file
 _ROLES = {"gate": r"gates?|gating", "up": r"values?|up|linear|content|candidates?"}
 _ACTIVATED = r"(?:silu|swish|gelu|relu|sigmoid|σ)\s*\(\s*(?:x\s*@\s*)?(\w+)"
 _OTHER = (r"[*·⊙]\s*\(?(?:x\s*@\s*)?(\w+)", r"(\w+)(?:\(\w+\))?\s*[*·⊙]\s*(?:silu|swish|gelu|relu|sigmoid|σ)")
-_FIRST_AND_SECOND = r"\bfirst\b(.{1,60}?)\b(?:second|then|last|other|latter|and)\b(.{1,60})"
+_FIRST_AND_SECOND = r"\bfirst\b(.{1,60}?)\b(?:second|then|last|other|latter)\b(.{1,60})"
 _PAIR = r"[\[(]\s*([\w ]+?)\s*[,;|]\s*([\w ]+?)\s*[\])]"
 ORDER = {"gate": ("first", "second"), "up": ("second", "first")}  # what lies first: where the gate is, and is not
 

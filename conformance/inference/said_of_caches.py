@@ -15,6 +15,8 @@ from attnconf.conformance.source import source_text
 
 _ANY = (  # said of how many, whatever else is said of one alone
     r"\b(chunk|piece|block|part)s?\b[^.]{0,40}\b(any|every|each|arbitrary|whatever)\b|"
+    r"\b(chunk|piece|block|part)s\b[^.]{0,30}\b(one after (another|the other)|after one another|in turn)\b|"
+    r"\bchunked (prefill|decoding)\b|"
     r"\b(any|every|arbitrary) (length|number of (\w+ )?(tokens|positions|steps|rows))\b|"
     r"\b(one|1|single|token)\b[^.]{0,20}\bor (in |as )?(an? |any )?(chunks?|blocks?|pieces?|several|more|many)\b"
 )

@@ -29,7 +29,8 @@ from attnconf.conformance.inference.vocabulary import snake
 
 STEP = (
     r"(forward_|decode_|run_)?(one_|next_|single_|incremental_)?(step|incremental|decode_one)(_forward)?"
-    r"|forward_(cached|chunk|incremental)|(decode|process|push|feed|stream|extend|append|advance)(_(chunk|next|cached))?"
+    r"|forward_(cached|chunk|incremental)|"
+    r"(attend|decode|process|push|feed|stream|extend|append|advance|consume|ingest|read)(_(chunk|next|cached))?"
 )
 BEGIN = (
     r"(start|begin|reset|restart|clear|new|init|empty|forget|drop|flush|free|release)"

@@ -79,7 +79,9 @@ def _with_three_widths(
     widths = {"query": "embed", "key": "key_dim", "value": "value_dim"}
     meant = {f"{what}{kind}": m for kind in ("_size", "_dim") for what, m in widths.items()}
     told = {snake(p.name) for p in parameters} & meant.keys()
-    if not any({f"{what}{kind}" for what in widths} <= told for kind in ("_size", "_dim")):
+    others = [c for p, c in zip(parameters, choices, strict=True) if snake(p.name) not in told]
+    memory = any("key_dim" in {m for _, m in c} for c in others)  # the width of the keys has a name of its own
+    if memory or not any({f"{what}{kind}" for what in widths} <= told for kind in ("_size", "_dim")):
         return choices
     return [
         sorted(c, key=lambda choice, p=p: choice[1] != meant.get(snake(p.name))) if snake(p.name) in told else c  # type: ignore[misc]

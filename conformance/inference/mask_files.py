@@ -42,7 +42,8 @@ def makers(module: ModuleType, chosen: str | None, found: Sequence[Candidate]) -
     own = {name: thing for name, thing in vars(module).items() if _is_own(thing, module) and not name.startswith("_")}
     asked = {chosen: own[chosen]} if chosen in own else own if chosen is None else {}
     of_masks = {name: thing for name, thing in asked.items() if _is_of_masks((name, thing))}
-    if not all(re.search(f"{MASK}|{CAUSAL}", snake(c.name)) for c in found) or len(of_masks) < min(2, len(asked)):
+    masks = f"{MASK}|{CAUSAL}|{DECODER}|{TURNS}"
+    if not all(re.search(masks, snake(c.name)) for c in found) or len(of_masks) < min(2, len(asked)):
         return []
     if any(isinstance(thing, type) for thing in asked.values()):
         return []
@@ -84,7 +85,7 @@ def _maker(name: str, thing: Any) -> list[Candidate]:
     if any(re.search(MASK, n) for n in required):
         return []
     one = Candidate(name, thing, (), frozenset(names_read(thing)))
-    if re.search(OTHERS, plain):
+    if re.search(OTHERS, plain.removesuffix("_bias") if _said(plain) else plain):
         return [one]
     told_padding = any("padding" in meanings(n) for n in names)
     if re.search(SEVERAL, plain) and len([n for n in required if "padding" not in meanings(n)]) == 2:

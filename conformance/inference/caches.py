@@ -13,7 +13,7 @@ from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.angle_names import kind_of
 from attnconf.conformance.inference.calling import THREE, parameters
-from attnconf.conformance.inference.kept_objects import kept_objects, made_by_functions
+from attnconf.conformance.inference.kept_objects import kept_objects, made_by_functions, made_by_methods
 from attnconf.conformance.inference.kept_state import (
     DIFFERS,
     EMPTY,
@@ -112,8 +112,9 @@ def _ways(tried: Tried, x: Tensor, more: Mapping[str, Any], tables: Rows) -> Ite
         objects = kept_objects(tried.argument.annotation, place.module, tried.asked.config, len(x))
         yield from (continued(partial(call, told), x, new, returned=False) for new in objects)
         again = partial(_by_one, tried, captured, partial(_given, more, told, tables))
+        made = made_by_methods(captured.owner[0], len(x)) if captured and captured.owner else ()
         found = containers(lambda written, again=again: again(x, written, 0))  # type: ignore[misc]
-        yield from (continued(again, x, new, returned=False) for new in found)
+        yield from (continued(again, x, new, returned=False) for new in (*made, *found))
 
 
 def _came(tried: Tried, x: Tensor, kept: Any, given: Mapping[str, Any]) -> Came | None:

@@ -14,6 +14,7 @@ from attnconf.conformance.inference.building import SIZES, Construction, Meaning
 from attnconf.conformance.inference.recorded import Path, Recorder, called, is_of_a_section, names_of
 from attnconf.conformance.inference.vocabulary import meanings
 from attnconf.conformance.source import source_text
+from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.source_text import code_reached
 
 LITERAL = r"""("[^"\n]*"|'[^'\n]*'|True|False|-?\d+(?:\.\d+)?(?:e-?\d+)?)"""
@@ -122,8 +123,9 @@ def _entries_of(kind: type, module: ModuleType) -> dict[str, Any]:
     try:
         values = {name: value for name, value in vars(kind()).items() if not name.startswith("_")}
         return {name: str if isinstance(value, str) else value for name, value in values.items()}
-    except Exception:  # a class of that name that wants arguments
-        return {}
+    except Exception:  # a class of that name that wants arguments: they are whole numbers, as BERT's vocab_size
+        wanted = {p.name: int if p.default is p.empty else p.default for p in parameters_of(kind)}
+        return {name: str if isinstance(value, str) else value for name, value in wanted.items()}
 
 
 def _sections(entries: Mapping[str, Any], table: Meanings, module: ModuleType) -> dict[str, str]:

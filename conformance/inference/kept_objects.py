@@ -9,12 +9,16 @@ from itertools import islice
 from types import FunctionType, ModuleType
 from typing import Any
 
+import torch
+
+from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import CONSTRUCTIONS
 from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
 from attnconf.conformance.inference.configurations import class_named, filled
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.vocabulary import snake
+from attnconf.conformance.inference.vocabulary import meanings, snake
+from attnconf.conformance.source.signatures import parameters_of
 
 KEEPS = {"update", "append", "put", "insert", "store", "add", "extend", "write", "push", "concat"}
 OF_SAMPLES = r"batch(_?size)?|(n|num)_?(batch|samples|sequences)|b|bs|bsz|max_?batch(_?size)?"
@@ -51,6 +55,26 @@ def made_by_functions(module: ModuleType) -> Iterator[New]:
             with contextlib.suppress(Failed):
                 attempt(function)
                 yield partial(attempt, function)
+
+
+def makes_what_is_kept(place: Place) -> bool:
+    """Return whether a function of a file, or a method of what is judged, makes what a sequence begins with."""
+    return any(re.fullmatch(MAKES, name) for name in dir(place.thing)) or any(
+        True for _ in made_by_functions(place.module)
+    )
+
+
+def made_by_methods(owner: Any, samples: int) -> Iterator[New]:
+    """Yield the methods of an object that make what a sequence begins with, given sizes and what tensors are like."""
+    told = {"max_len": ENOUGH, "dtype": torch.float64, "device": "cpu"}
+    for name, method in inspect.getmembers(owner, inspect.ismethod):
+        wanted = [p for p in parameters_of(method) if p.default is p.empty]
+        if not re.fullmatch(MAKES, name) or any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in wanted):
+            continue
+        given = {p.name: samples if re.fullmatch(OF_SAMPLES, snake(p.name)) else
+                 next((told[m] for m in meanings(p.name) if m in told), None) for p in wanted}  # fmt: skip
+        if None not in given.values():
+            yield partial(attempt, partial(method, **given))
 
 
 def _is_called_so(kind: type) -> bool:

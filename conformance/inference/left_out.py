@@ -26,7 +26,7 @@ from attnconf.conformance.inference.defaults import broken_defaults, idle_axes, 
 from attnconf.conformance.inference.growing_tables import of_growth
 from attnconf.conformance.inference.idle_arguments import HINT, counts, documented
 from attnconf.conformance.inference.kept_memories import of_memories
-from attnconf.conformance.inference.kept_objects import made_by_functions
+from attnconf.conformance.inference.kept_objects import makes_what_is_kept
 from attnconf.conformance.inference.kept_state import containers, keys_and_values
 from attnconf.conformance.inference.kept_values import of_masks, of_old_weights
 from attnconf.conformance.inference.losses import of_loss
@@ -193,13 +193,13 @@ def _of_state(
 ) -> Iterator[Finding]:
     """Yield arguments of any name that take the keys and values of a call, and do not continue its sequence.
 
-    They are those that come back, or those that a call writes into what it is handed, or a function makes the first.
+    They are those that come back, those that a call writes into what it is handed, or what a function or method makes.
     Those of which nothing is wrong are put into ``goes_on``.
     """
     returned = seen.returned if isinstance(seen.returned, tuple | list) else ()
     if isinstance(base, Failure):
         return
-    came = any(map(keys_and_values, returned)) or any(True for _ in made_by_functions(bound.place.module))
+    came = any(map(keys_and_values, returned)) or makes_what_is_kept(bound.place)
     for tried in (Tried(bound, asked, base, p) for p in left if p.default is None):
         if not came and not any(True for _ in containers(tried.given)):
             continue

@@ -76,6 +76,7 @@ class AttentionText(Hypothesis):
     averaged: bool = False  # over the heads
     lazy: bool = False  # its parameters are made by the first call
     memory_apart: bool = False  # a memory is refused where attention is causal
+    masks_of_itself: bool = False  # and where something is hidden
     exclusive: tuple[str, ...] = ()  # what is refused beside the flag for causality: key_mask, attn_mask, attn_bias
     masks: dict[str, MaskForm] = field(default_factory=dict)  # by the argument's name
     opposed: dict[str, str] = field(default_factory=dict)  # what arguments want, where something else is prescribed
@@ -241,6 +242,9 @@ class AttentionText(Hypothesis):
             lines += refuse("key is not value", "values that are not the keys")
         if self.memory_apart:
             lines += refuse("config.causal and key is not query", "causal attention to a memory")
+        if self.masks_of_itself:
+            hidden = "key_mask is not None or attn_mask is not None or attn_bias is not None or config.causal"
+            lines += refuse(f"key is not query and ({hidden})", "masks of a memory")
         if self.one_length and not self.self_only and (self.square or self.flagged):
             unequal = "query.shape[1] != key.shape[1]"
             lines += refuse(unequal if self.square else f"config.causal and {unequal}", "as many queries as keys only")
@@ -287,7 +291,11 @@ class AttentionText(Hypothesis):
         tensors = {"query": "query", "x": "query", "key": "key", "memory": "key", "value": "value"}
         if slot.role in tensors:
             turned = ".transpose(0, 1)" if self.sequence_first else "[0]" if self.single else ""
-            none = "None if key is query else " if slot.role == "memory" and self.memory_apart else ""
+            none = (
+                "None if key is query else "
+                if slot.role == "memory" and (self.memory_apart or self.masks_of_itself)
+                else ""
+            )
             return none + tensors[slot.role] + turned
         if slot.name in self.masks:
             return _local(slot.name)

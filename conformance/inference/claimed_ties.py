@@ -1,4 +1,4 @@
-"""Heads that are said to be tied to the table of a language model, and are not."""
+"""Heads that are said to be tied to the table of a language model or of an embedding, and are not."""
 
 import inspect
 import re
@@ -18,13 +18,15 @@ from attnconf.conformance.source.source_text import code_reached
 WITH_WEIGHTS = (nn.Linear, nn.Embedding)
 READ = ("weight", "bias")  # of these
 SAYS = (
-    r"weight[ _-]?tying|tied? (the )?(weights?|embeddings?|head|output)|tied with|shares? (its|the|a) (matrix|weights?)"
+    r"weight[ _-]?tying|tied? (the )?(weights?|embeddings?|head|output)|tied with|"
+    r"shares? (its|the|a) (matrix|weights?)|\b(one|same) shared matrix"
 )
 OPTION = (  # is on where nothing is said, as an argument or as an entry of a dict
     r"\b(tie|tied|share|shared)(_\w*)?( *(: *bool)? *= *|['\"] *: *)True\b"
 )
 BEGINS = r"init|begin|start|cop(y|ies)"  # it may say so itself
 FREE = r"(un|not |no |without |never |instead of |(do|is|are)n.t )(ti|ty|shar)|tie_|tied_|tie\s*=|share_"  # or a choice
+COPY = "its head, which is said to be tied to its table, is a copy of that: each has gradients of its own"
 
 
 def misnamed(place: Place, text: LayerText, config: Any) -> tuple[str, ...]:
@@ -48,9 +50,13 @@ def copied(place: Place, text: LayerText, config: Any) -> tuple[str, ...]:
         module = build(place, text.made, config) if option or (_says_tied(words) and not begins) else None
     except Failed:
         return ()
-    if not isinstance(module, nn.Module) or not _has_a_copy(module):
-        return ()
-    return ("its head, which is said to be tied to its table, is a copy of that: each learns for itself",)
+    return (COPY,) if isinstance(module, nn.Module) and _has_a_copy(module) else ()
+
+
+def copied_beside(place: Place, module: Any) -> tuple[str, ...]:
+    """Return a word on what an embedding has beside its table, likewise."""
+    said = _says_tied(_words(place)) and isinstance(module, nn.Module)
+    return (COPY,) if said and _has_a_copy(module) else ()
 
 
 def _has_a_copy(module: nn.Module) -> bool:

@@ -19,6 +19,7 @@ from attnconf.conformance.inference import over_ids
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction, tensors_of
 from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.claimed_ties import copied_beside
 from attnconf.conformance.inference.construction import built, constructions
 from attnconf.conformance.inference.embedding_positions import (
     SIZES,
@@ -66,7 +67,8 @@ def bind(place: Place) -> Bound | Refusal:
     found = bound(place, proof, text, [*told(text, place.thing), *left])
     says_zero = proof.certified == "reference" and not _blanks_padding(place, text)
     of_padding = not_zero(place, made_of(place, text, padding=2)) if says_zero else ()
-    broken = (*found.broken, *(_over_ids(place, text) if text.more else ()), *of_padding)
+    copies = copied_beside(place, made_of(place, text, padding=None))
+    broken = (*found.broken, *(_over_ids(place, text) if text.more else ()), *of_padding, *copies)
     return replace(found, broken=broken, open_ends=(*found.open_ends, *_unjudged(place, text)))
 
 

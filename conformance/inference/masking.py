@@ -12,7 +12,7 @@ from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import LIKELIEST
-from attnconf.conformance.inference.calling import parameters, says_nothing
+from attnconf.conformance.inference.calling import Form, parameters, says_nothing
 from attnconf.conformance.inference.mask_biases import (
     BIAS,
     MASKS,
@@ -124,12 +124,32 @@ def with_masks(
         elif standing == "right" and not wanted:
             found = _as_it_says(search, text, name, found, claimed)
         hides = standing == "mistake" and text.masks and search.hides(text, found, name)
+        if standing not in ("right", "") and (own := _of_itself(search, text, found, name)) is not None:
+            text = own
+            continue
         if standing in ("right", "aside") or not text.masks or hides:
             text = found
     for name in strange[:LIKELIEST]:
         text = _with_strange(search, text, name)
     text = with_bias_apart(search, text) if certified == "reference" else text
     return with_weights(place, text, sizes, request, search.mistake)
+
+
+def _of_itself(search: Search, text: AttentionText, found: AttentionText, name: str) -> AttentionText | None:
+    """Return the text with a mask of tokens among themselves, which hides nothing of a memory; None where it is none.
+
+    It is one table for all samples, as that of the order of tokens is; padding would have to be hidden of a memory.
+    """
+    memory = [slot for slot in text.form.slots if slot.role == "memory"]
+    if not memory or memory[0].required or name not in found.masks or search.hides(text, found, name):
+        return None
+    itself = text.but(form=Form(tuple(slot for slot in text.form.slots if slot.role != "memory")))
+    alone, standing = _with_argument(replace(search, made={}), itself, name, "")
+    if standing != "right" or not alone.masks[name].for_all_samples or alone.masks[name].keys_only:
+        return None
+    aside = f"{name}: of tokens among themselves; of a memory it hides nothing"
+    masks = {**text.masks, name: alone.masks[name]}
+    return text.but(masks=masks, masks_of_itself=True, left_alone=(*text.left_alone, aside))
 
 
 def _of_something_else(text: AttentionText, name: str) -> bool:

@@ -154,8 +154,8 @@ def meanings(name: str, table: Mapping[str, str] = SIZES) -> list[str]:
 
 
 def fitting(name: str, patterns: Mapping[str, str]) -> list[str]:
-    """Return the keys of the patterns that a name fits; one that fits none may have its shape behind it: x_BTD."""
+    """Return the keys of the patterns that a name fits; one that fits none may have its shape behind it: x_btd."""
     plain = snake(name).strip("_")
     found = [key for key, pattern in patterns.items() if re.fullmatch(pattern, plain)]
-    bare = re.sub(r"(?<=[a-z])_[A-Z]{2,5}$", "", name)
+    bare = re.sub(r"(?<=[a-z])_([A-Z]{2,5}|b(?!ias|ase|eta|ack)[a-z]{0,3})$", "", name)
     return found if found or bare == name else fitting(bare, patterns)

@@ -22,18 +22,18 @@ _WRITES = ("STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR")
 
 def may_step(thing: Any, call: str) -> bool:
     """Return whether a class has public methods beside its call of which one wants something, and one nothing."""
-    own = _public(thing, call).values()
-    return any(map(_wanted, own)) and any(map(_begins, own))
+    own = public(thing, call).values()
+    return any(map(_wanted, own)) and any(map(begins, own))
 
 
 def of_the_sequence_before(module: Any, function: Callable[..., Any], given: Mapping[str, Any], call: str) -> str:
     """Return a word on methods that begin a sequence, and leave something of the one before; "" where none do."""
-    own = _public(type(module), call)
+    own = public(type(module), call)
     for name, method in own.items() if sequences(given) else ():
         if _wanted(method)[1:] == list(given)[1:]:
-            others = {n: m for n, m in own.items() if n != name and _begins(m)}
+            others = {n: m for n, m in own.items() if n != name and begins(m)}
             rest = [m for n, m in own.items() if n != name and n not in others]
-            if any(_writes(m) for m in rest):
+            if any(writes(m) for m in rest):
                 continue  # one of these may be what begins, or takes another memory
             try:
                 left = attempt(lambda name=name, others=others: _left(module, function, given, name, list(others)))  # type: ignore[misc]
@@ -67,7 +67,8 @@ def _changes(module: Any, name: str) -> bool:
     return held(module) != before
 
 
-def _public(thing: Any, call: str) -> dict[str, Callable[..., Any]]:
+def public(thing: Any, call: str) -> dict[str, Callable[..., Any]]:
+    """Return the public methods of a class beside its call, by name."""
     found = vars(thing) if isinstance(thing, type) else {}
     return {n: m for n, m in found.items() if inspect.isfunction(m) and not n.startswith("_") and n != call}
 
@@ -78,12 +79,12 @@ def _wanted(method: Callable[..., Any]) -> list[str]:
     return [p.name for p in taken if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
 
 
-def _begins(method: Callable[..., Any]) -> bool:
+def begins(method: Callable[..., Any]) -> bool:
     """Return whether a method can be called without more: it takes nothing, or flags that may be left out."""
     _, *taken = inspect.signature(method).parameters.values()
     return all(isinstance(p.default, bool) for p in taken)
 
 
-def _writes(method: Callable[..., Any]) -> bool:
+def writes(method: Callable[..., Any]) -> bool:
     """Return whether the code of a method writes into something."""
     return any(one.opname in _WRITES for one in dis.get_instructions(method))

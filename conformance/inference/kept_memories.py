@@ -1,8 +1,9 @@
-"""Attention that keeps the keys and values of a memory between calls: another memory has to get its own.
+"""What keeps the keys and values of a memory between calls: another memory has to get its own.
 
-It is asked in each way in which it may keep them: with a flag of its call, and after the methods that begin. What it
-gives for a first memory has to be what it gives without: else the way is not understood. Methods that begin are called
-before the next memory. Without them a second memory of the same shape counts where words say that it is noticed.
+It is asked in each way in which it may keep them: with a flag of its call, after the methods that begin, and without
+either, in evaluation and without gradients. What it gives for a first memory has to be what it gives without: else the
+way is not understood. Methods that begin are called before the next memory. Without them a second memory of the same
+shape counts where words say that it is noticed, or where nothing was asked to keep anything, nor can be to forget it.
 """
 
 import copy
@@ -10,6 +11,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -18,6 +20,8 @@ from torch.utils._pytree import tree_leaves
 
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound, Place
+from attnconf.conformance.inference.by_steps import begins, public, writes
+from attnconf.conformance.inference.calling import call_of
 from attnconf.conformance.inference.claims import said_in_file
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.spied import calls_as
@@ -30,9 +34,14 @@ NOTICES = (
     r"\b(another|next|new|other|different|changed)\b[^.;]{0,30}"
     r"\b(memory|memories|source|sentence|batch|encoder|context)"
 )
-ASKS = r"\b(call|must|needs?|has to|before|reset|clear|not|never|unless|caller|you|yourself)\b|n't\b"  # somebody else
+_NO_CALL = "".join(rf"(?<!\b{before} )" for before in ("from", "call to", "each", "every", "per", "last", "previous"))
+ASKS = (  # somebody else
+    rf"{_NO_CALL}\bcall\b|\b(must|needs?|has to|before|reset|clear|not|never|unless|caller|you|yourself)\b|n't\b"
+)
 NOT_ANEW = "does not begin anew: the next memory gets something of the keys or values of the one before"
 OF_ANOTHER = "another memory of the same shape gets the keys and values of the one before"
+UNASKED = "in evaluation and without gradients"
+HAVE_MEMORY = ("multi_head_attention", "decoder_layer", "decoder")
 FLAGS = 3  # of a call that are turned on
 
 
@@ -51,12 +60,12 @@ class _Memories:
         named = [n for n, m in own if inspect.isfunction(m) and re.fullmatch(BEGIN, snake(n))]
         return [n for n in named if _wants_nothing(getattr(self.module, n))]
 
-    def outs(self, *steps: Mapping[str, Any] | None, **more: Any) -> list[Tensor]:
-        """Return what one new object gives for each of several memories; None: the methods that begin are called."""
+    def outs(self, *steps: Mapping[str, Any] | list[str], **more: Any) -> list[Tensor]:
+        """Return what one new object gives for each of several memories; names are of methods that are called."""
         module, found = copy.deepcopy(self.module), list[Tensor]()
         for step in steps:
-            if step is None:
-                _ = [getattr(module, name)() for name in self.begins]
+            if isinstance(step, list):
+                _ = [getattr(module, name)() for name in step]
                 continue
             with torch.no_grad():
                 returned = self.function(module, **{**self.given, **step, **more})
@@ -67,7 +76,7 @@ class _Memories:
 def of_memories(bound: Bound, asked: Request) -> tuple[list[str], list[str]]:
     """Return words on attention that keeps keys and values for the wrong memory: certain ones, and open ends."""
     certain, unclear = list[str](), list[str]()
-    if asked.component != "multi_head_attention" or not isinstance(bound.place.thing, type):
+    if asked.component not in HAVE_MEMORY or not isinstance(bound.place.thing, type):
         return certain, unclear
     there: list[_Memories] = []
 
@@ -89,9 +98,10 @@ def _found(place: Place, one: _Memories) -> Iterator[tuple[str, bool]]:
     """Yield words on each way that something is kept in, and whether they are certain."""
     taken = inspect.signature(one.function).parameters.values()
     flags = [p.name for p in taken if p.default is False and p.name not in one.given][:FLAGS]
-    for name in [*flags, *([""] if one.begins else [])]:
+    ways = [partial(_of_way, place, one, name) for name in [*flags, *([""] if one.begins else [])]]
+    for way in [*ways, *([] if one.begins else [partial(_unasked, place, one)])]:
         try:
-            words, sure = attempt(lambda name=name: _of_way(place, one, name))  # type: ignore[misc]
+            words, sure = attempt(way)
         except Failed:
             continue
         if words:
@@ -100,15 +110,14 @@ def _found(place: Place, one: _Memories) -> Iterator[tuple[str, bool]]:
 
 def _of_way(place: Place, one: _Memories, flag: str) -> tuple[str, bool]:
     """Return a word on what is kept with a flag, or, where there is none, after what begins, and how sure."""
-    more, begun = ({flag: True}, ()) if flag else ({}, (None,))
-    names = _memory(one.given)
-    second = {n: drawn(f"another {n}", *one.given[n].shape).to(one.given[n].dtype) for n in names}
+    more, begun = ({flag: True}, []) if flag else ({}, [one.begins])
+    second = _second(one)
     shorter = {n: x[:, :-1] for n, x in second.items()}
     (first,), (want,) = one.outs({}), one.outs(second)
     outs = one.outs(*begun, {}, second, **more)
     if not same_numbers(outs[0], first) or same_numbers(outs[1], want):
         return "", False
-    if one.begins and not same_numbers(one.outs(*begun, {}, None, second, **more)[-1], want):
+    if one.begins and not same_numbers(one.outs(*begun, {}, one.begins, second, **more)[-1], want):
         return f"the method `{one.begins[0]}` {NOT_ANEW}", True
     how = f"with `{flag}`" if flag else f"after `{one.begins[0]}`"
     if not same_numbers(outs[1], first):
@@ -117,6 +126,32 @@ def _of_way(place: Place, one: _Memories, flag: str) -> tuple[str, bool]:
         return f"{how} {OF_ANOTHER}, which is said to be noticed", True
     noticed = not one.begins and same_numbers(one.outs({}, shorter, **more)[-1], one.outs(shorter)[-1])
     return (f"{how} {OF_ANOTHER}; one of another shape does not", False) if noticed else ("", False)
+
+
+def _unasked(place: Place, one: _Memories) -> tuple[str, bool]:
+    """Return a word on what is kept though nothing asks for it, and how sure.
+
+    It is not where somebody is asked to begin anew, or methods may do it.
+    """
+    second = _second(one)
+    (first,), (want,) = one.outs({}), one.outs(second)
+    before, after = one.outs({}, second)
+    if same_numbers(first, want) or not same_numbers(before, first) or not same_numbers(after, first):
+        return "", False  # or it draws at random
+    if _says_that_it_notices(place):
+        return f"{UNASKED} {OF_ANOTHER}, which is said to be noticed", True
+    own = public(type(one.module), call_of(place.thing).__name__)
+    others = {name: method for name, method in own.items() if name not in ("train", "eval")}
+    forget = [name for name, method in others.items() if begins(method)]
+    if same_numbers(one.outs({}, forget, second)[-1], want):
+        return "", False
+    told = any(_says(NOTICES, clause) for clause in _clauses(place))
+    return f"{UNASKED} {OF_ANOTHER}", not (told or any(map(writes, others.values())))
+
+
+def _second(one: _Memories) -> dict[str, Tensor]:
+    """Return another memory of the same shape, by the names of its arguments."""
+    return {n: drawn(f"another {n}", *one.given[n].shape).to(one.given[n].dtype) for n in _memory(one.given)}
 
 
 def _memory(given: Mapping[str, Any]) -> list[str]:
@@ -132,8 +167,11 @@ def _wants_nothing(method: Callable[..., Any]) -> bool:
 
 def _says_that_it_notices(place: Place) -> bool:
     """Return whether a clause of the file speaks of another memory, and asks nobody to do something about it."""
-    clauses = re.split(r"[.;](?=\s|$)", " ".join(said_in_file(place.module)))
-    return any(_says(NOTICES, clause) and not _says(ASKS, clause) for clause in clauses)
+    return any(_says(NOTICES, clause) and not _says(ASKS, clause) for clause in _clauses(place))
+
+
+def _clauses(place: Place) -> list[str]:
+    return re.split(r"[.;](?=\s|$)", " ".join(said_in_file(place.module)))
 
 
 def _says(words: str, text: str) -> bool:

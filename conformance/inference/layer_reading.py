@@ -19,7 +19,7 @@ from attnconf.conformance.inference.layer_trace import Trace, copied
 from attnconf.conformance.inference.layer_units import Unit, Units
 from attnconf.conformance.inference.naming import role_of
 from attnconf.conformance.inference.probing import Failed, attempt, restored
-from attnconf.conformance.inference.reading import Sizes, layouts, read
+from attnconf.conformance.inference.reading import Read, Sizes, indices, layouts, read
 from attnconf.conformance.inference.states import NAMED, Weighing, weighings
 from attnconf.conformance.inference.trial import drawn
 
@@ -28,15 +28,18 @@ def attention_weighings(
     module: nn.Module, parameters: Mapping[str, Tensor], unit: Unit, units: Units, trace: Trace, sizes: Sizes
 ) -> list[Weighing]:
     """Return what the parameters of an attention may be, by their names within its owner, the likeliest first."""
-    turned = inputs_first(units, parameters, sizes)
-    try:
-        alone = Alone(module, parameters, unit, units, trace, sizes)
-        return [*alone.weighings(), *by_names(alone.own, sizes, turned)]
-    except (Failed, RuntimeError, ValueError, IndexError, AttributeError, StopIteration):
-        owner = caller(unit.owner, trace)
-        inside = _inside(owner, parameters)
-        own = {name: inside[name] for name in (_relative(n, owner) for n in unit.names)}
-        return list(by_names(own, sizes, turned))
+    owner, found = caller(unit.owner, trace), list[Weighing]()
+    for around in _around(owner, trace):  # what it is not called with may be made outside of its call
+        try:
+            alone = Alone(module, parameters, unit, units, trace, sizes, around)
+            found += alone.weighings()
+        except (Failed, RuntimeError, ValueError, IndexError, AttributeError, StopIteration):
+            continue
+        if alone.values:
+            break
+    inside = _inside(owner, parameters)
+    own = {name: inside[name] for name in (_relative(n, owner) for n in unit.names)}
+    return [*found, *by_names(own, sizes, inputs_first(units, parameters, sizes))]
 
 
 def inputs_first(units: Units, parameters: Mapping[str, Tensor], sizes: Sizes) -> bool:
@@ -52,6 +55,14 @@ def caller(owner: str, trace: Trace) -> str:
     return owner
 
 
+def _around(owner: str, trace: Trace) -> Iterator[str]:
+    """Yield a module that is called, and those around it that are."""
+    yield owner
+    while owner:
+        owner = caller(owner.rpartition(".")[0], trace)
+        yield owner
+
+
 def _relative(name: str, owner: str) -> str:
     return name.removeprefix(f"{owner}.") if owner else name
 
@@ -61,13 +72,13 @@ def _inside(owner: str, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 class Alone:
-    """One attention with the rest of its module silent."""
+    """One attention with the rest of the module silent that is called, its own or one around that."""
 
     def __init__(
-        self, module: nn.Module, parameters: Mapping[str, Tensor], unit: Unit, units: Units, trace: Trace, sizes: Sizes
-    ):
-        owner = caller(unit.owner, trace)
-        self.sizes, self.owner = sizes, owner
+        self, module: nn.Module, parameters: Mapping[str, Tensor], unit: Unit, units: Units, trace: Trace, sizes: Sizes,
+        owner: str,
+    ):  # fmt: skip
+        self.sizes, self.values = sizes, False  # whether those of values were read
         self.module, self.left_out = module.get_submodule(owner), list[str]()
         inside = _inside(owner, parameters)
         factors = [_relative(n, owner) for n in units.scales]
@@ -80,7 +91,9 @@ class Alone:
                 self.others = {n: p for n, p in self.others.items() if n not in names}
             elif names:
                 self.told |= self._told(names)
-        self.own = {n: inside[n] for n in (_relative(name, owner) for name in unit.names)}
+        own = caller(unit.owner, trace)
+        self.names = {_relative(name, own): _relative(name, owner) for name in unit.names}
+        self.own = {name: inside[n] for name, n in self.names.items()}
         self.args, self.kwargs = trace.calls[owner]
 
     def _told(self, norm: Sequence[str]) -> dict[str, Tensor]:
@@ -90,11 +103,12 @@ class Alone:
 
     def run(self, own: Mapping[str, Tensor]) -> Tensor:
         """Return the output, (E,). Raises Failed."""
+        named = {self.names[n]: p for n, p in own.items()}
         args, kwargs = copied((self.args, self.kwargs))  # it may write to them
         with restored(self.module):  # no copy of it: a function that it keeps would call the parts of the original
             for name in self.left_out:
                 _leave_out(self.module, name)
-            given = attempt(lambda: functional_call(self.module, {**self.others, **self.told, **own}, args, kwargs))
+            given = attempt(lambda: functional_call(self.module, {**self.others, **self.told, **named}, args, kwargs))
         return self._vector(given)
 
     def _vector(self, given: Any) -> Tensor:
@@ -119,11 +133,19 @@ class Alone:
         def output(own: Mapping[str, Tensor]) -> Tensor:
             return self.run(own) - still
 
-        for x in self.inputs():
-            found = read(output, self.own, x, self.sizes)
-            if any(bool((k >= 0).any()) for k in found.known.values()):
-                yield from weighings(output, self.own, x, self.sizes, one_head=False)
-                return
+        ways = [(x, found) for x in self.inputs() if _says(found := read(output, self.own, x, self.sizes))]
+        ways.sort(key=lambda way: not self._says_values(way[1]))
+        for x, found in ways[:1]:
+            self.values = self._says_values(found)
+            yield from weighings(output, self.own, x, self.sizes, one_head=False)
+
+    def _says_values(self, found: Read) -> bool:
+        numbered = indices(self.sizes)["v.weight"]
+        return any(bool(torch.isin(k, numbered).any()) for k in found.known.values())
+
+
+def _says(found: Read) -> bool:
+    return any(bool((k >= 0).any()) for k in found.known.values())
 
 
 def _leave_out(module: nn.Module, name: str) -> None:

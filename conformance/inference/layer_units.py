@@ -8,6 +8,8 @@ from math import prod
 import torch
 from torch import Tensor, nn
 
+from attnconf.conformance.inference.used_in_turns import one_after_another
+
 UNMADE = nn.parameter.UninitializedParameter
 _BIAS = r"(.*[._])?(b|bias|beta|shift|offset|b_?\d)"
 _NORM = r"gain|gamma|beta|shift|scale|norm|ln|g\d?$"
@@ -74,6 +76,8 @@ def units_of(module: nn.Module, order: Sequence[str], widths: Widths) -> Units:
     vectors = {name: p for name, p in module.named_parameters() if not isinstance(p, UNMADE) and p.ndim == 1}
     gains = {name for name, p in vectors.items() if bool((p == 1).all())}
     kinds = _kinds(order, shapes, widths, gains)
+    sizes = {n: prod(shapes[n]) * _is_matrix(shapes[n], widths) for n in order if kinds[n] == "attention"}
+    order = list(one_after_another(order, sizes, 4 * widths.embed**2))
     found = Units()
     open_: dict[str, list[str]] = {"attention": [], "network": []}
 

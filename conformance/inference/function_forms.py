@@ -18,11 +18,12 @@ from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import FEW
 from attnconf.conformance.inference.building import Construction, Meanings
 from attnconf.conformance.inference.calling import parameters, says_nothing
-from attnconf.conformance.inference.configurations import configuration, own_dataclass, said_by
+from attnconf.conformance.inference.configurations import configuration, said_by
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.made_weights import made_weights
 from attnconf.conformance.inference.naming import role_of
 from attnconf.conformance.inference.nested_arguments import nested_arguments
+from attnconf.conformance.inference.records import own_record
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings, snake
 from attnconf.conformance.inference.watched_arguments import watched_arguments
 from attnconf.conformance.inference.watched_keys import watched
@@ -211,7 +212,7 @@ def _configured(place: Place, table: Meanings) -> Iterator[tuple[str, str]]:
         named = "config" in meanings(p.name, SIZES)
         theirs = type(p.default).__module__ == place.module.__name__  # one of the file's, whose sizes do not fit ours
         wanted = (p.default is p.empty or theirs) and p.name not in _together(place.thing)
-        if wanted and (named or own_dataclass(p.annotation, place.module)):
+        if wanted and (named or own_record(p.annotation, place.module)):
             made = (text for text in configuration(p, table, place.module) if "theirs." in text)
             yield from ((p.name, text) for text in islice(made, 1))
 

@@ -11,9 +11,10 @@ from typing import Any
 
 from attnconf.conformance.inference.budgets import CONSTRUCTIONS
 from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
-from attnconf.conformance.inference.configurations import class_named, filled
+from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.records import class_named
 from attnconf.conformance.inference.vocabulary import snake
 
 KEEPS = {"update", "append", "put", "insert", "store", "add", "extend", "write", "push", "concat"}

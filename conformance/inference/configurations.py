@@ -8,16 +8,18 @@ from itertools import islice, permutations
 from types import ModuleType, SimpleNamespace
 from typing import Any, Literal, get_origin
 
-from attnconf.conformance.inference.asked import asked_of, may_be_none
+from attnconf.conformance.inference.asked import asked_of, may_be_none, sizes_asked_of
 from attnconf.conformance.inference.budgets import FEW
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings, run
-from attnconf.conformance.inference.recorded import Path, Recorder, called, is_of_a_section, names_of
+from attnconf.conformance.inference.made_configurations import made_by_functions
+from attnconf.conformance.inference.recorded import Path, Recorder, ask_as_calls_do, called, is_of_a_section, names_of
 from attnconf.conformance.inference.records import class_named, entries_of, is_named_tuple, is_record, own_record
 from attnconf.conformance.inference.vocabulary import meanings
 from attnconf.conformance.source import source_text
 from attnconf.conformance.source.source_text import code_reached
 
 LITERAL = r"""("[^"\n]*"|'[^'\n]*'|True|False|-?\d+(?:\.\d+)?(?:e-?\d+)?)"""
+SEVERAL = 3  # sizes that are asked of one object: it is no part, which knows its own width
 UNSAID = ("embed", "heads")  # what entries whose names say nothing may be
 
 
@@ -29,6 +31,8 @@ def is_configuration(p: inspect.Parameter, module: ModuleType, thing: Any) -> bo
     if "config" in meanings(p.name) and (len(p.name) > 1 or asked_of(thing, p.name).entries):
         plain = isinstance(p.default, bool | int | float | str | tuple) and not hasattr(p.default, "_fields")
         return p.default is p.empty or not plain
+    if p.default is p.empty and len(sizes_asked_of(thing, p.name)) >= SEVERAL:  # whatever it is called
+        return True
     plain = isinstance(p.default, type) and not hasattr(p.default, "forward") and p.default is not p.empty
     plain = plain and not hasattr(p.default, "dtype")  # NumPy's types of numbers
     annotated = is_record(class_named(p.annotation, module))
@@ -169,7 +173,7 @@ def entry_text(name: str, table: Meanings) -> str | None:
 
 def entry_default(name: str, module: ModuleType) -> str:
     """Return what an entry of a configuration is when its name says nothing: the file's own value, or nothing much."""
-    for value in vars(module).values():
+    for value in (*vars(module).values(), *made_by_functions(module)):
         there = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
         if isinstance(there, bool | int | float | str) and not isinstance(value, ModuleType):
             return repr(there)
@@ -231,7 +235,9 @@ def filled(made: Construction, table: Meanings, module: ModuleType, space: dict[
         failure: Exception | None = None
         try:
             inside = {**space, "recorder": recorder}
-            run(Construction(made.text.replace("<namespace>", "recorder"), made.before), inside)
+            ask_as_calls_do(
+                run(Construction(made.text.replace("<namespace>", "recorder"), made.before), inside), recorder
+            )
         except Exception as error:
             failure = error
             whole = whole or (isinstance(error, TypeError) and bool(re.search("float|NoneType", str(error))))

@@ -36,10 +36,17 @@ def is_named_tuple(kind: Any) -> bool:
 
 def is_record(kind: Any) -> TypeGuard[type]:
     """Return whether something is a dataclass, or a named tuple with whole numbers; others hold weights, or results."""
-    if not isinstance(kind, type):
+    if not isinstance(kind, type) or holds_tensors(kind):
         return False
     whole = (entry.type in (int, "int") or type(entry.default) is int for entry in entries_of(kind))
     return is_dataclass(kind) or (is_named_tuple(kind) and any(whole))
+
+
+def holds_tensors(kind: Any) -> bool:
+    """Return whether a dataclass or a named tuple says that it holds tensors, and nothing that a setting may be."""
+    types = [entry.type if isinstance(entry.type, str) else str(entry.type) for entry in entries_of(kind)]
+    settings = (re.search(r"\b(int|float|bool|str)\b", said) for said in types)
+    return any(re.search(r"Tensor|[Aa]rray|Parameter", said) for said in types) and not any(settings)
 
 
 def own_record(annotation: Any, module: ModuleType) -> type | None:

@@ -111,9 +111,10 @@ def last(seen: Sequence[Seen], shapes: Sequence[Shape]) -> str:
 def _of_the_head(seen: Sequence[Seen]) -> float:
     """Return when a head begins that has matrices: a part behind the last that attends, and no one such is before it.
 
-    The networks of layers may be in a list of their own; then that of the first layer is before.
+    The networks of layers may be in a list of their own; then that of the first layer is before. Where no part attends,
+    the model itself does, and nothing tells.
     """
-    layers = max((one.ended for one in seen if one.attends), default=-1)
+    layers = max((one.ended for one in seen if one.attends), default=inf)
     before = {one.kind for one in seen if one.began < layers}
     return min((one.began for one in seen if one.mixes and one.began > layers and one.kind not in before), default=inf)
 

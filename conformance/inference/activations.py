@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -11,9 +11,9 @@ from torch import Tensor
 
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.configurations import own_dataclass
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.proving import Trial
+from attnconf.conformance.inference.records import entries_of, own_record
 from attnconf.conformance.inference.texts import Text
 from attnconf.conformance.inference.trial import FAILED, Certificate, same, within_rounding
 from attnconf.conformance.inference.vocabulary import meanings, snake
@@ -156,10 +156,10 @@ def _as_promised(place: Place, text: Text, requests: Requests) -> Text:
 
 
 def _promised(place: Place) -> Iterator[tuple[str, str, Sequence[str]]]:
-    """Yield the entries for an activation of a constructor's dataclasses: class, entry, and words for its values."""
-    for kind in filter(None, (own_dataclass(p.annotation, place.module) for p in parameters_of(place.thing))):
+    """Yield the entries for an activation of a constructor's records: class, entry, and words for its values."""
+    for kind in filter(None, (own_record(p.annotation, place.module) for p in parameters_of(place.thing))):
         told = [line for thing in (kind, place.thing) for line in (inspect.getdoc(thing) or "").splitlines()]
-        for entry in fields(kind):
+        for entry in entries_of(kind):
             if "activation" in meanings(entry.name) and isinstance(entry.default, str):
                 beside = " ".join(line for line in told if re.match(rf"\W*{entry.name}\b", line))
                 quoted = re.findall(r"[\"'`](\w+)[\"'`]", f"{beside} {entry.type}")

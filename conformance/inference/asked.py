@@ -2,7 +2,7 @@
 
 import dis
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -12,6 +12,8 @@ from attnconf.conformance.source.source_text import reached
 
 USUAL = {"dropout": 0.0, "eps": 1e-5, "padding": 0, "activation": "gelu"}
 FLAGS = {"bias", "causal", "norm_first", "final", "affine"}
+ASKED_FOR = {"embed", "heads", "hidden", "layers", "vocab", "max_len"}  # of one object, which holds sizes
+LOADS = ("LOAD_FAST", "LOAD_DEREF", "LOAD_ATTR")
 READS = ("LOAD_ATTR", "LOAD_METHOD")
 
 
@@ -25,11 +27,27 @@ class Asked:
 
 def asked_of(thing: Any, name: str) -> Asked:
     """Return what is asked of the object that is called ``name``, or kept as an attribute of that name."""
+    return _asked_in((function.__code__ for function in reached(thing)), name)
+
+
+def sizes_asked_of(thing: Any, name: str) -> set[str]:
+    """Return what the sizes mean that a class itself asks a parameter of its constructor for, by their names."""
+    start = getattr(vars(thing).get("__init__"), "__code__", None) if isinstance(thing, type) else None
+    entries = {*_asked_in((start,), name).entries, *asked_of_kept(thing, name).entries} if start else ()
+    return {meaning for entry in entries for meaning in meanings(entry)[:1] if meaning in ASKED_FOR}
+
+
+def asked_of_kept(thing: Any, name: str) -> Asked:
+    """Return what is asked of the object that is kept as an attribute of this name."""
+    return _asked_in((function.__code__ for function in reached(thing)), name, ("LOAD_ATTR",))
+
+
+def _asked_in(codes: Iterable[CodeType], name: str, loads: tuple[str, ...] = LOADS) -> Asked:
     found = Asked()
-    for each in (inner for function in reached(thing) for inner in codes_of(function.__code__)):
+    for each in (inner for code in codes for inner in codes_of(code)):
         code = list(dis.get_instructions(each))
         for i, one in enumerate(code[:-2]):
-            if one.argval == name and one.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_ATTR")):
+            if one.argval == name and one.opname.startswith(loads):
                 _read(code[i + 1], code[i + 2], code[i + 3 : i + 4], found)
                 _get(code[max(0, i - 2) : i], code[i + 1], code[i + 2], found)
     return found

@@ -21,6 +21,8 @@ SIDES = (("height", "width"), ("h", "w"))  # names of numbers that are given tog
 # The name of what one call keeps for the next.
 CACHE = r".*caches?|(layer_?)?past(_?(kv|key_?values?))?|past_?key_?values?|kv_?state"
 POSITIONS = r"(cache_?)?positions?(_?ids)?|pos_?ids"
+# The name of what says to which part of a text, a question or its answer, each token belongs.
+SEGMENTS = r"(token_?type|segment|sentence|token_segment)(_?(ids?|type|types|labels?))?s?"
 # Words in the name of an option that say that it is neither a mask nor about causality.
 TELLING = {
     "past", "cache", "caches", "cached", "kv", "prefix", "pos", "position", "positions", "offset", "kwargs", "layer",
@@ -37,7 +39,7 @@ class Slot:
     """One parameter of a call and what it gets."""
 
     name: str
-    role: str  # query, key, value, x, memory, mask, lengths, want_weights, average, causal, tokens, one, none
+    role: str  # query, key, value, x, memory, mask, lengths, want_weights, average, causal, tokens, one, none, segments
     positional: bool = False
     required: bool = True
     by_name: bool = False

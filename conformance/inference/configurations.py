@@ -3,21 +3,24 @@
 import inspect
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from itertools import islice, permutations
-from types import ModuleType, SimpleNamespace, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from types import ModuleType, SimpleNamespace
+from typing import Any, Literal, get_origin
 
-from attnconf.conformance.inference.asked import asked_of, may_be_none
+from attnconf.conformance.inference.asked import asked_of, may_be_none, sizes_asked_of
 from attnconf.conformance.inference.budgets import FEW
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings, run
-from attnconf.conformance.inference.recorded import Path, Recorder, called, is_of_a_section, names_of
+from attnconf.conformance.inference.made_configurations import made_by_functions
+from attnconf.conformance.inference.recorded import Path, Recorder, ask_as_calls_do, called, is_of_a_section, names_of
+from attnconf.conformance.inference.records import class_named, entries_of, is_named_tuple, is_record, own_record
 from attnconf.conformance.inference.vocabulary import meanings
 from attnconf.conformance.source import source_text
 from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.source_text import code_reached
 
 LITERAL = r"""("[^"\n]*"|'[^'\n]*'|True|False|-?\d+(?:\.\d+)?(?:e-?\d+)?)"""
+SEVERAL = 3  # sizes that are asked of one object: it is no part, which knows its own width
 UNSAID = ("embed", "heads")  # what entries whose names say nothing may be
 
 
@@ -29,29 +32,13 @@ def is_configuration(p: inspect.Parameter, module: ModuleType, thing: Any) -> bo
     if "config" in meanings(p.name) and (len(p.name) > 1 or asked_of(thing, p.name).entries):
         plain = isinstance(p.default, bool | int | float | str | tuple) and not hasattr(p.default, "_fields")
         return p.default is p.empty or not plain
+    if p.default is p.empty and len(sizes_asked_of(thing, p.name)) >= SEVERAL:  # whatever it is called
+        return True
     plain = isinstance(p.default, type) and not hasattr(p.default, "forward") and p.default is not p.empty
     plain = plain and not hasattr(p.default, "dtype")  # NumPy's types of numbers
-    annotated = is_dataclass(class_named(p.annotation, module))
+    annotated = is_record(class_named(p.annotation, module))
     filled = isinstance(p.default, dict | SimpleNamespace) and bool(p.default)
-    return plain or annotated or filled or (is_dataclass(p.default) and not isinstance(p.default, type))
-
-
-def own_dataclass(annotation: Any, module: ModuleType) -> type | None:
-    """Return the dataclass of the file that an annotation names, or None."""
-    kind = class_named(annotation, module)
-    own = isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == module.__name__
-    return kind if own else None
-
-
-def class_named(annotation: Any, module: ModuleType) -> type | None:
-    """Return the class that an annotation names, the one beside None where it is optional; None where it names none."""
-    if isinstance(annotation, str):
-        words = re.sub(r"^(?:typing\.)?Optional\[(.*)\]$|\s*\|\s*None$|^None\s*\|\s*", r"\1", annotation.strip())
-        annotation = vars(module).get(words)
-    inner = [kind for kind in get_args(annotation) if kind is not type(None)]
-    if len(inner) == 1 and get_origin(annotation) in (Union, UnionType):
-        annotation = inner[0]
-    return annotation if isinstance(annotation, type) and annotation is not inspect.Parameter.empty else None
+    return plain or annotated or filled or is_record(type(p.default))
 
 
 def configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> list[str]:
@@ -63,9 +50,7 @@ def configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> 
         entries = _entries_of(kind, module)
         whole = [name for name, kind in entries.items() if kind in (int, "int") or type(kind) is int]
         given = dict.fromkeys(entries) | entry_texts([n for n, t in entries.items() if not is_a_word(t)], table, whole)
-        known = (
-            any(given.values()) or bool(_sections(entries, table, module)) or (own is not None and is_dataclass(own))
-        )
+        known = any(given.values()) or bool(_sections(entries, table, module)) or is_record(own)
         for each in (given, otherwise(given, table)) if known else ():
             sections = _sections(entries, table, module)
             found += [f"theirs.{kind.__name__}({words})" for words in _entries({**each, **sections}, table, entries)]
@@ -115,9 +100,9 @@ def _entries_of(kind: type, module: ModuleType) -> dict[str, Any]:
     """Return the entries of a class of configurations by name, with their types or values; none where it is none."""
     if is_dataclass(kind):
         own = kind.__module__ == module.__name__ or "config" in kind.__name__.lower()
-        return {f.name: f.type for f in fields(kind) if f.init} if own else {}
-    if hasattr(kind, "_fields"):
-        return dict.fromkeys(kind._fields, int)
+        return {entry.name: entry.type for entry in entries_of(kind)} if own else {}
+    if is_named_tuple(kind):
+        return {entry.name: entry.type or int for entry in entries_of(kind)}
     if not re.search(r"Config(uration)?$", kind.__name__) or getattr(module, kind.__name__, None) is not kind:
         return {}
     try:
@@ -129,10 +114,10 @@ def _entries_of(kind: type, module: ModuleType) -> dict[str, Any]:
 
 
 def _sections(entries: Mapping[str, Any], table: Meanings, module: ModuleType) -> dict[str, str]:
-    """Return the entries that are dataclasses of the file in turn, with what is asked for in them."""
+    """Return the entries that are records of the file in turn, with what is asked for in them."""
     found = {}
     for name, kind in entries.items():
-        inner = own_dataclass(kind, module)
+        inner = own_record(kind, module)
         there = _entries_of(inner, module) if inner else {}
         whole = [entry for entry, kind in there.items() if kind in (int, "int")]
         names = {entry: called((name, entry)) for entry in there}
@@ -190,7 +175,7 @@ def entry_text(name: str, table: Meanings) -> str | None:
 
 def entry_default(name: str, module: ModuleType) -> str:
     """Return what an entry of a configuration is when its name says nothing: the file's own value, or nothing much."""
-    for value in vars(module).values():
+    for value in (*vars(module).values(), *made_by_functions(module)):
         there = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
         if isinstance(there, bool | int | float | str) and not isinstance(value, ModuleType):
             return repr(there)
@@ -252,7 +237,9 @@ def filled(made: Construction, table: Meanings, module: ModuleType, space: dict[
         failure: Exception | None = None
         try:
             inside = {**space, "recorder": recorder}
-            run(Construction(made.text.replace("<namespace>", "recorder"), made.before), inside)
+            ask_as_calls_do(
+                run(Construction(made.text.replace("<namespace>", "recorder"), made.before), inside), recorder
+            )
         except Exception as error:
             failure = error
             whole = whole or (isinstance(error, TypeError) and bool(re.search("float|NoneType", str(error))))

@@ -23,7 +23,6 @@ from attnconf.conformance.inference.configurations import (
     configuration,
     filled,
     is_configuration,
-    own_dataclass,
     said_by,
     without_unread,
 )
@@ -32,6 +31,7 @@ from attnconf.conformance.inference.heads_by_letter import with_head_width, with
 from attnconf.conformance.inference.keyword_arguments import constructor_parameters
 from attnconf.conformance.inference.module_sizes import afresh, sizes_of_module
 from attnconf.conformance.inference.probing import attempt
+from attnconf.conformance.inference.records import own_record
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
 
 Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
@@ -179,7 +179,7 @@ def choices_of(
         known = [m for m in known if m != "dropout"]
     if isinstance(p.default, type) and issubclass(p.default, np.generic):  # NumPy's types are not torch's
         known = [m for m in known if m != "dtype"]
-    if own_dataclass(p.annotation, module) is not None:
+    if own_record(p.annotation, module) is not None:
         known = ["config", *known]
     optional = p.default is not p.empty
     if re.fullmatch(WHICH_LAYER, snake(p.name)) and (not optional or p.default is None):

@@ -8,7 +8,7 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.building import space_for
+from attnconf.conformance.inference.records import entries_of, records_made
 from attnconf.conformance.inference.spied import Seen
 from attnconf.conformance.inference.trial import gap, reply
 from attnconf.conformance.source import source_text
@@ -113,14 +114,12 @@ def turned(bound: Bound, names: str) -> Iterator[tuple[str, bool, str]]:
 
 
 def _of_entries(bound: Bound, names: str) -> Iterator[tuple[str, bool, str]]:
-    """Yield the flags among the entries of the dataclasses that a binding makes and leaves at their defaults."""
+    """Yield the flags among the entries of the records that a binding makes and leaves at their defaults."""
     body = bound.draft.body
-    for kind in list(vars(bound.place.module).values()):
-        made = f"theirs.{getattr(kind, '__name__', '')}("
-        if not (isinstance(kind, type) and is_dataclass(kind) and made in body):
-            continue
-        for f in fields(kind):
-            if f.init and isinstance(f.default, bool) and re.fullmatch(names, f.name) and f"{f.name}=" not in body:
+    for kind in records_made(bound.place.module, body):
+        made = f"theirs.{kind.__name__}("
+        for f in entries_of(kind):
+            if isinstance(f.default, bool) and re.fullmatch(names, f.name) and f"{f.name}=" not in body:
                 yield f.name, not f.default, body.replace(made, f"{made}{f.name}={not f.default}, ", 1)
 
 

@@ -7,7 +7,7 @@ other way round, is asked for both.
 import inspect
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from attnconf.conformance.engine.evidence import Failure
@@ -18,6 +18,7 @@ from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import FLAGS
 from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Form, either, parameters, says_nothing, telling
 from attnconf.conformance.inference.construction import for_each_length, lengths_of
+from attnconf.conformance.inference.records import entries_of, records_made
 from attnconf.conformance.inference.returned import Requests
 from attnconf.conformance.inference.trial import Certificate, all_same, kept_certificate, same
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
@@ -84,10 +85,9 @@ def _of_constructor(place: Place, text: AttentionText) -> Iterator[Flag]:
     own = f"{place.name_in_text}("
     if isinstance(place.thing, type) and made.startswith(own):
         yield from _of_entries(defaults_of(place.thing), made, own)
-    for kind in list(vars(place.module).values()):
-        if is_dataclass(kind) and isinstance(kind, type) and f"theirs.{kind.__name__}(" in made[len(own) :]:
-            entries = {f.name: f.default for f in fields(kind) if f.init}
-            yield from _of_entries(entries, made, f"theirs.{kind.__name__}(")
+    for kind in records_made(place.module, made[len(own) :]):
+        entries = {entry.name: entry.default for entry in entries_of(kind)}
+        yield from _of_entries(entries, made, f"theirs.{kind.__name__}(")
     for sign in ("=", ": "):
         written = re.findall(rf'\b(\w+)"?{sign}(True|False)\b', made)
         yield from _of_entries({name: value == "True" for name, value in written}, "", sign)

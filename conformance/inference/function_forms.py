@@ -18,15 +18,17 @@ from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import FEW
 from attnconf.conformance.inference.building import Construction, Meanings
 from attnconf.conformance.inference.calling import parameters, says_nothing
-from attnconf.conformance.inference.configurations import configuration, own_dataclass, said_by
+from attnconf.conformance.inference.configurations import configuration, said_by
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.made_weights import made_weights
 from attnconf.conformance.inference.naming import role_of
 from attnconf.conformance.inference.nested_arguments import nested_arguments
+from attnconf.conformance.inference.records import holds_tensors, is_named_tuple, is_record, own_record
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings, snake
 from attnconf.conformance.inference.watched_arguments import watched_arguments
 from attnconf.conformance.inference.watched_keys import watched
 from attnconf.conformance.inference.weight_keys import PART, asks_by_key, parts_of_keys, reads_weights, told_part
+from attnconf.conformance.inference.weight_makers import functions_of
 
 TOGETHER = (
     r"p|ps|par|params?|parameters|weights?|ws?|state|state_?dict|sd|theta|variables|model|mha|layer|net|"
@@ -166,10 +168,11 @@ def _walked(thing: FunctionType, name: str) -> bool:
 
 
 def _is_said(p: inspect.Parameter, thing: FunctionType) -> bool:
-    """Return whether an annotation says that a parameter is a dict, or a named tuple of the file."""
+    """Return whether an annotation says that a parameter is a dict, or of a class of the file that holds tensors."""
     said = thing.__globals__.get(p.annotation, p.annotation) if isinstance(p.annotation, str) else p.annotation
-    named = hasattr(said, "_fields") and getattr(said, "__module__", "") == thing.__module__
-    return named or said is dict or get_origin(said) is dict
+    own = getattr(said, "__module__", "") == thing.__module__
+    holds = is_named_tuple(said) and not is_record(said)
+    return (own and (holds or holds_tensors(said))) or said is dict or get_origin(said) is dict
 
 
 def _fixings(place: Place, table: Meanings, inputs: Collection[str]) -> Iterator[dict[str, tuple[str, str]]]:
@@ -211,7 +214,7 @@ def _configured(place: Place, table: Meanings) -> Iterator[tuple[str, str]]:
         named = "config" in meanings(p.name, SIZES)
         theirs = type(p.default).__module__ == place.module.__name__  # one of the file's, whose sizes do not fit ours
         wanted = (p.default is p.empty or theirs) and p.name not in _together(place.thing)
-        if wanted and (named or own_dataclass(p.annotation, place.module)):
+        if wanted and (named or own_record(p.annotation, place.module)):
             made = (text for text in configuration(p, table, place.module) if "theirs." in text)
             yield from ((p.name, text) for text in islice(made, 1))
 
@@ -259,11 +262,7 @@ def _made(place: Place, table: Meanings, known: frozenset[str]) -> Iterator[Cons
 
 def _makers(place: Place) -> Iterator[tuple[str, FunctionType]]:
     """Yield the file's other functions that may make weights, by their names; those first that call the others."""
-    own = {
-        name: thing
-        for name, thing in vars(place.module).items()
-        if isinstance(thing, FunctionType) and thing.__module__ == place.module.__name__ and thing is not place.thing
-    }
+    own = {name: thing for name, thing in functions_of(place.module).items() if thing is not place.thing}
     named = {name: thing for name, thing in own.items() if re.search(MAKES, name.lower())}
     silent = {name: thing for name, thing in own.items() if name not in named and not _takes_inputs(thing)}
     for makers in (named, silent):

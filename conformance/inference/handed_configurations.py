@@ -12,7 +12,8 @@ from typing import Any
 from attnconf.conformance.inference.asked import asked_of
 from attnconf.conformance.inference.building import Meanings
 from attnconf.conformance.inference.calling import parameters
-from attnconf.conformance.inference.configurations import class_named, entry_default, is_configuration
+from attnconf.conformance.inference.configurations import entry_default, is_configuration
+from attnconf.conformance.inference.records import class_named, is_named_tuple
 from attnconf.conformance.inference.vocabulary import meanings
 
 Write = Callable[[Mapping[str, str]], str]
@@ -93,7 +94,7 @@ def _entries(kind: type) -> dict[str, Any]:
     """Return the entries of a dataclass or of a named tuple, None for one without a default; none of anything else."""
     if is_dataclass(kind):
         return {f.name: None if f.default is MISSING else f.default for f in fields(kind) if f.init}
-    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+    if is_named_tuple(kind):
         return dict.fromkeys(kind._fields) | dict(kind._field_defaults)  # type: ignore[attr-defined]  # a named tuple's
     return {}
 

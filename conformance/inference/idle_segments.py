@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_leaves
 from attnconf.conformance.diagnosis.broken_argument import IDLE
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import Construction, run, space_for
-from attnconf.conformance.inference.calling import call_of, parameters
+from attnconf.conformance.inference.calling import SEGMENTS, call_of, parameters
 from attnconf.conformance.inference.kept_by_models import handed_text
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.probing import Failed, attempt
@@ -19,7 +19,6 @@ from attnconf.conformance.inference.spied import unread
 from attnconf.conformance.inference.trial import drawn, same_numbers
 from attnconf.conformance.inference.vocabulary import snake
 
-NAMES = r"(token_?type|segment|sentence|token_segment)(_?(ids?|type|types|labels?))?s?"
 SAMPLES, TOKENS = 2, 6
 
 
@@ -32,7 +31,7 @@ def idle_segments(place: Place, text: LayerText, config: Any) -> tuple[str, ...]
     names = [
         p.name
         for p in parameters(place.thing)
-        if p.default is None and re.fullmatch(NAMES, snake(p.name)) and p.name not in {*text.masks, *said}
+        if p.default is None and re.fullmatch(SEGMENTS, snake(p.name)) and p.name not in {*text.masks, *said}
     ]
     wanted = [slot.name for slot in text.form.slots if slot.required]
     if not inner or len(names) != 1 or len(wanted) != 1:

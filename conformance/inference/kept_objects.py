@@ -14,9 +14,10 @@ import torch
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import CONSTRUCTIONS
 from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
-from attnconf.conformance.inference.configurations import class_named, filled
+from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.records import class_named
 from attnconf.conformance.inference.vocabulary import meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
 

@@ -5,7 +5,7 @@ import re
 import sysconfig
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -16,9 +16,10 @@ from attnconf.conformance.inference import keyword_arguments
 from attnconf.conformance.inference.asked import asked_of, codes_of, may_be_none, start_of
 from attnconf.conformance.inference.budgets import KNOBS
 from attnconf.conformance.inference.building import Construction, Meanings
-from attnconf.conformance.inference.configurations import is_configuration, own_dataclass
+from attnconf.conformance.inference.configurations import is_configuration
 from attnconf.conformance.inference.construction import FLAGS, Part, choices_of
 from attnconf.conformance.inference.module_sizes import names_read
+from attnconf.conformance.inference.records import Entry, entries_of, own_record
 from attnconf.conformance.inference.vocabulary import meanings
 from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.source_text import code_reached
@@ -217,18 +218,14 @@ def _defaults_set(name: str, kind: type, texts: Mapping[Knob, str]) -> Iterator[
 
 def _holder(p: inspect.Parameter, module: ModuleType, table: Meanings) -> Holder | None:
     """Return the configuration object that a parameter wants; None where nothing of the file tells its entries."""
-    kind = (
-        own_dataclass(p.annotation, module)
-        or own_dataclass(p.default, module)
-        or own_dataclass(type(p.default), module)
-    )
-    there = [kind] if kind else [v for v in vars(module).values() if own_dataclass(v, module) and isinstance(v, type)]
+    kind = own_record(p.annotation, module) or own_record(p.default, module) or own_record(type(p.default), module)
+    there = [kind] if kind else list(filter(None, (own_record(v, module) for v in vars(module).values())))
     if kind is None and isinstance(p.default, dict | SimpleNamespace):
         there = []
     for one in there:
-        entries = {f.name: _start_of(f, table) for f in fields(one) if f.init}
+        entries = {entry.name: _start_of(entry, table) for entry in entries_of(one)}
         if any(type(v) is int for v in entries.values()):
-            required = [f.name for f in fields(one) if f.init and _no_default(f)]
+            required = [entry.name for entry in entries_of(one) if not entry.optional]
             return _of_class(one, entries, required, table)
     for name, value in vars(module).items():
         if value is p.default or (p.default is p.empty and isinstance(value, dict | SimpleNamespace)):
@@ -259,14 +256,10 @@ def _asked(p: inspect.Parameter, thing: Any, table: Meanings, fraction: str) -> 
     return Holder(entries, write) if entries else None
 
 
-def _no_default(f: Any) -> bool:
-    return f.default is MISSING and f.default_factory is MISSING
-
-
-def _start_of(f: Any, table: Meanings) -> Any:
-    if f.default is not MISSING:
-        return f.default
-    return _usual(f.name, table) if f.type in (int, "int") else None
+def _start_of(entry: Entry, table: Meanings) -> Any:
+    if entry.default is not MISSING:
+        return entry.default
+    return _usual(entry.name, table) if entry.type in (int, "int") else None
 
 
 def _of_class(kind: type, entries: Mapping[str, Any], required: Sequence[str], table: Meanings) -> Holder:

@@ -8,7 +8,17 @@ from typing import Any
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.inference.angle_names import is_table, kind_of, role_of
-from attnconf.conformance.inference.calling import CACHE, MASK, POSITIONS, THREE, Form, Slot, parameters, slot_of
+from attnconf.conformance.inference.calling import (
+    CACHE,
+    MASK,
+    POSITIONS,
+    SEGMENTS,
+    THREE,
+    Form,
+    Slot,
+    parameters,
+    slot_of,
+)
 from attnconf.conformance.inference.language_models import with_targets
 from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
 from attnconf.conformance.inference.vocabulary import meanings, snake
@@ -74,7 +84,7 @@ def _together(named: list[inspect.Parameter]) -> list[inspect.Parameter]:
 
 def _is_option(p: inspect.Parameter) -> bool:
     found = meanings(p.name, NAMES)
-    if role_of(p) or kind_of(p.name):
+    if role_of(p) or kind_of(p.name) or _says_segments(p):
         return True
     return bool({"mask", "lengths", "want_weights", "causal", "average"} & set(found)) and "x" not in found
 
@@ -84,6 +94,8 @@ def _option(p: inspect.Parameter) -> str | None:
     found = meanings(p.name, NAMES)
     if role_of(p) or kind_of(p.name):
         return role_of(p) or None
+    if _says_segments(p):
+        return "segments"
     for role in ("lengths", "want_weights", "average"):
         if role in found:
             return role
@@ -94,6 +106,11 @@ def _option(p: inspect.Parameter) -> str | None:
     if _no_tensor(p) or _left_alone(p):
         return None
     return "mask"
+
+
+def _says_segments(p: inspect.Parameter) -> bool:
+    """Return whether a parameter has to be given, and says of which segment each token is: ours are of the first."""
+    return p.default is p.empty and re.fullmatch(SEGMENTS, snake(p.name)) is not None
 
 
 def _is_flag(p: inspect.Parameter) -> bool:

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Set
 from typing import Any
 
 from attnconf.conformance.inference.angle_names import is_table
-from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.calling import SEGMENTS, parameters
 from attnconf.conformance.inference.configurations import entry_texts
 from attnconf.conformance.inference.function_forms import taken, takes_together
 from attnconf.conformance.inference.keyword_arguments import constructor_parameters
 from attnconf.conformance.inference.language_models import embeds
 from attnconf.conformance.inference.module_sizes import names_read
-from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
+from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings, snake
 
 ATTENDS = {"softmax", "Softmax", "scaled_dot_product_attention", "MultiheadAttention", "multi_head_attention_forward"}
 NORMS = {"LayerNorm", "layer_norm", "RMSNorm", "rms_norm", "rsqrt", "var", "std", "sqrt", "mean"}
@@ -83,12 +83,12 @@ def _translates(thing: Any) -> bool:
 
 
 def inputs_of(thing: Any) -> int:
-    """Return how many tensors a call takes that are no masks, no tables of angles and no options."""
+    """Return how many tensors a call takes that are no masks, no segments, no tables of angles and no options."""
     found, apart = 0, taken(thing)
     for p in parameters(thing):
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) or p.default is not p.empty or p.name in apart:
             continue
-        if is_table(p.name):
+        if is_table(p.name) or re.fullmatch(SEGMENTS, snake(p.name)):
             continue
         means = set(meanings(p.name, INPUTS))
         found += "x" in means or not means & {"mask", "lengths", "want_weights", "causal", "average"}

@@ -18,6 +18,7 @@ from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.layer_requests import FIRST, block_of
 from attnconf.conformance.inference.layer_text import LayerText
+from attnconf.conformance.inference.records import is_named_tuple
 from attnconf.conformance.inference.trial import Certificate, why
 from attnconf.conformance.inference.vocabulary import meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
@@ -174,7 +175,7 @@ def _spots(node: ast.AST, module: ModuleType) -> Iterator[Spot]:
 
 def _is_of_entries(kind: type) -> bool:
     """Return whether a class is one of entries: a dataclass or a named tuple."""
-    return is_dataclass(kind) or hasattr(kind, "_fields")
+    return is_dataclass(kind) or is_named_tuple(kind)
 
 
 def _constants(value: ast.AST) -> Iterator[Any]:

@@ -84,6 +84,8 @@ class Probe:
                 return x.transpose(0, 1) if self.sequence_first else x
             if (table := given_table(slot, inputs, self.case.head_width)) is not None:
                 return table
+            if slot.role == "segments":
+                return torch.zeros((L, B) if self.sequence_first else (B, L), dtype=torch.long)
             if slot.role == "targets":
                 return next(iter(inputs.values())).clone()
             if slot.name in self.fills:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from attnconf.adapters import generated
 from attnconf.adapters.contract import COMPONENTS, Component
@@ -201,6 +201,9 @@ class LayerText(Hypothesis):
         if slot.role in self.known.inputs:
             given = f"after_padding({slot.role})" if self.padded else slot.role
             return f"{given}.transpose(0, 1)" if self.sequence_first else given
+        if slot.role == "segments":
+            beside = self._argument(replace(slot, role=self.known.inputs[0]))
+            return f"torch.zeros({beside}.shape[:2], dtype=torch.long, device={beside}.device)"
         if slot.name in self.masks:
             return _apart(slot.name)
         if (

@@ -8,7 +8,7 @@ is a line of the header, and the verdict is incomplete.
 import inspect
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -21,7 +21,6 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import CACHE, call_of, parameters
-from attnconf.conformance.inference.configurations import own_dataclass
 from attnconf.conformance.inference.defaults import broken_defaults, idle_axes, idle_dropout
 from attnconf.conformance.inference.growing_tables import of_growth
 from attnconf.conformance.inference.idle_arguments import HINT, counts, documented
@@ -35,6 +34,7 @@ from attnconf.conformance.inference.mask_switches import UNTIL
 from attnconf.conformance.inference.masks_in_numbers import in_numbers
 from attnconf.conformance.inference.option_trials import AS_ZEROS, DOES, TRIALS
 from attnconf.conformance.inference.other_settings import broken as settings
+from attnconf.conformance.inference.records import entries_of, own_record
 from attnconf.conformance.inference.said_of_caches import NOT_SAID, ONE_ALONE
 from attnconf.conformance.inference.spied import Seen, spied, unread
 from attnconf.conformance.inference.stepping import of_steps
@@ -312,11 +312,11 @@ def _known(bound: Bound, name: str) -> bool:
 
 
 def _entries_left(bound: Bound, p: inspect.Parameter) -> Sequence[str]:
-    """Return the entries of a dataclass of the file, handed to a constructor, that it leaves at their defaults."""
-    kind = own_dataclass(p.annotation, bound.place.module)
+    """Return the entries of a record of the file, handed to a constructor, that it leaves at their defaults."""
+    kind = own_record(p.annotation, bound.place.module)
     if kind is None or f"{kind.__name__}(" not in bound.draft.body:
         return []
-    there = [f for f in fields(kind) if f.init and not (f.default is MISSING and f.default_factory is MISSING)]
+    there = [entry for entry in entries_of(kind) if entry.optional]
     return [f.name for f in there if f"{f.name}=" not in bound.draft.body and _reads(bound.place, f.name)]
 
 

@@ -15,6 +15,9 @@ from attnconf.conformance.inference.layer_requests import FIRST
 from attnconf.conformance.inference.probing import Failed, restored
 from attnconf.conformance.inference.watching import WIDTH, B, called_with, output_of
 
+MOST = 16  # calls that are tried
+PRODUCTS = {"matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "addmm", "linear", "einsum", "tensordot",
+            "multi_head_attention_forward"}  # fmt: skip
 Given = Callable[[Slot], Any]  # what each slot of a form gets
 
 
@@ -46,26 +49,33 @@ def _handed(
 ) -> tuple[Construction, nn.Module]:
     with restored(module), _Rows(module.double()) as rows:
         called_with(module, form, ids)
-    if not rows.table:
-        raise Failed("nothing is looked up")
-    places = {argument: rows.call}
-    model = Handed(module, places)
+    for call in rows.calls[: -MOST - 1 : -1]:  # the last one first: its embedding may have a norm
+        model = Handed(module, {argument: call})
+        if _deaf(model, rows.table, form, vectors):
+            return replace(made, text=f"handed({made.text}, {model.ids!r})"), model
+    raise Failed("its table is used otherwise, too" if rows.calls else "nothing is looked up")
+
+
+def _deaf(model: Handed, table: str, form: Form, vectors: Given) -> bool:
+    """Return whether the table of its ids makes no difference to what comes of vectors."""
+    module = model.whole
     with restored(module):
         first = output_of(called_with(model, form, vectors))
         with torch.no_grad():
-            module.get_parameter(rows.table).add_(1 + torch.arange(WIDTH) % 3)
-        if not torch.allclose(first, output_of(called_with(model, form, vectors))):
-            raise Failed("its table is used otherwise, too")
-    return replace(made, text=f"handed({made.text}, {places!r})"), model
+            module.get_parameter(table).add_(1 + torch.arange(WIDTH) % 3)
+        return torch.allclose(first, output_of(called_with(model, form, vectors)))
 
 
 class _Rows(Calls):
-    """Notes the first call that gives a vector for each id: its number, and the parameter that it is given."""
+    """Notes the first call that gives a vector for each id, and the parameter that it is given.
+
+    ``calls``: that one, and those that give vectors behind it, up to the first product.
+    """
 
     def __init__(self, module: nn.Module) -> None:
         super().__init__(self._note)
         self.names = {id(p): name for name, p in module.named_parameters()}
-        self.call, self.table, self.given = "", "", ""
+        self.calls, self.table, self.given, self.over = list[str](), "", "", False
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self.given = next((self.names[id(x)] for x in args if id(x) in self.names), "")
@@ -73,6 +83,9 @@ class _Rows(Calls):
 
     def _note(self, call: str, result: Any) -> Any:
         vectors = isinstance(result, Tensor) and result.ndim == 3 and (len(result), result.shape[2]) == (B, WIDTH)
+        self.over = self.over or (bool(self.table) and call.partition(" of ")[2] in PRODUCTS)
         if vectors and self.given and not self.table:
-            self.call, self.table = call, self.given
+            self.table = self.given
+        if vectors and self.table and not self.over:
+            self.calls.append(call)
         return result

@@ -25,6 +25,7 @@ from attnconf.conformance.inference.naming import roles_of
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.vocabulary import meanings
 from attnconf.conformance.inference.weight_keys import PART, parts_of_keys
+from attnconf.conformance.inference.weight_makers import code_of, functions_of
 from attnconf.conformance.source.source_text import code_reached
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -120,12 +121,12 @@ def _text(role: str, size: Size, table: Meanings) -> str:
 
 def _maker(place: Place, table: Meanings, name: str, weights: str) -> Maker | None:
     """Return what a function is told; None where something is neither a size nor known."""
-    thing = vars(place.module)[name]
+    thing = functions_of(place.module)[name]
     configuration = handed([thing, place.thing], weights, place.module, table)
     takes = configuration.names.get(thing.__name__, "") if configuration else ""
     given = [p for p in parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name != takes]
     parts = dict.fromkeys(parts_of_keys(thing), (PART,))
-    random, sizes = _random([p for p in given if p.name not in parts], code_reached(thing)) | parts, []
+    random, sizes = _random([p for p in given if p.name not in parts], code_reached(code_of(thing))) | parts, []
     for p in given:
         whole = type(p.default) is int and p.default > 1
         if p.name in random or not (p.default is p.empty or whole or (p.default is None and _is_size(p.name, table))):

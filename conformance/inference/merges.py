@@ -12,12 +12,12 @@ from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
 from attnconf.conformance.inference.by_doing import given as how_many
 from attnconf.conformance.inference.by_doing import is_count, own_methods
-from attnconf.conformance.inference.configurations import own_dataclass
 from attnconf.conformance.inference.encoders import with_encoding
 from attnconf.conformance.inference.filling import calls_of
 from attnconf.conformance.inference.learnt import READINGS, found_in
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.proving import Prover, Reading, prove
+from attnconf.conformance.inference.records import own_record
 from attnconf.conformance.inference.slots import Hypothesis, Slots
 from attnconf.conformance.inference.trial import Certificate
 from attnconf.conformance.inference.vocabulary import fitting
@@ -198,7 +198,7 @@ def _made_by(place: Place, method: MethodType, given: str) -> Iterator[TrainerTe
 
 
 def _built_with(p: inspect.Parameter, place: Place) -> list[str]:
-    if own := own_dataclass(p.annotation, place.module):
+    if own := own_record(p.annotation, place.module):
         return [f"theirs.{own.__name__}({words})" for words in _entries(own)]
     roles = fitting(p.name, ROLES)
     if "least" in roles:

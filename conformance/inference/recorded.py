@@ -3,6 +3,9 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from torch import nn
+
+from attnconf.conformance.inference.asked import asked_of_kept
 from attnconf.conformance.inference.vocabulary import meanings
 
 Path = tuple[str, ...]  # an entry, by the sections that it stands in
@@ -117,6 +120,15 @@ class EitherNumber(Either, int):
 
 class EitherFraction(Either, float):
     """A number that is not whole, or a section."""
+
+
+def ask_as_calls_do(built: Any, recorder: Recorder) -> None:
+    """Ask a recorder for what the modules that keep it ask of it when they are called."""
+    for part in built.modules() if isinstance(built, nn.Module) else ():
+        for name in [name for name, value in vars(part).items() if value is recorder]:
+            later = asked_of_kept(type(part), name)
+            for entry in later.entries:
+                _ = recorder[entry] if later.by_item else getattr(recorder, entry)
 
 
 def is_of_a_section(failure: Exception) -> bool:

@@ -10,10 +10,10 @@ from typing import Any
 from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
 from attnconf.conformance.inference.by_doing import of_one
-from attnconf.conformance.inference.configurations import own_dataclass
 from attnconf.conformance.inference.filling import calls_of
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.proving import Prover, Reading, prove
+from attnconf.conformance.inference.records import own_record
 from attnconf.conformance.inference.taught import (
     FILLING,
     attributes_of,
@@ -199,7 +199,7 @@ def _filling(p: inspect.Parameter, place: Place) -> list[str]:
     roles = fitting(p.name, ROLES)
     if p.default is not p.empty:
         return [*(VALUES["unknown"] if "unknown" in roles else ()), ""]
-    own = own_dataclass(p.annotation, place.module)
+    own = own_record(p.annotation, place.module)
     return [f"theirs.{own.__name__}()"] if own else [repr(FILLING), repr(FILLING.split()), LIST]
 
 

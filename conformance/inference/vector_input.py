@@ -120,6 +120,8 @@ def _given(ids: Sequence[Slot], raw: int = 0, sequence_first: bool = False) -> C
                 if raw
                 else torch.full((B, lengths[slot.role]), ID)
             )
+        if slot.role == "segments":
+            return torch.zeros(B, longest, dtype=torch.long)
         if slot.role == "lengths" and slot.required:
             return torch.full((B,), longest)
         return drawn(slot.role, B, lengths[slot.role], WIDTH) if slot.role in lengths else None

@@ -1,8 +1,10 @@
 """A call of a model, watched: which parts it calls, and where there are vectors for tokens."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
+from math import inf
 from typing import Any
 
 from torch import Tensor, nn
@@ -29,6 +31,12 @@ class Seen:
     ended: int = -1
     gives: Shape | None = None
     attends: bool = False
+    mixes: bool = False  # it has a matrix
+
+    @property
+    def kind(self) -> str:
+        """Its name, the same for the parts of a list."""
+        return re.sub(r"\d+", "*", self.name)
 
 
 def watched(
@@ -44,7 +52,9 @@ def watched(
         open_: list[Seen] = []
 
         def before(_: Any, args: Any, kwargs: Any) -> None:
-            open_.append(Seen(name, _shape((args, kwargs), fits), next(clock), attends=_attends(part)))
+            open_.append(
+                Seen(name, _shape((args, kwargs), fits), next(clock), attends=_attends(part), mixes=_mixes(part))
+            )
             seen.append(open_[-1])
 
         def after(_: Any, args: Any, output: Any) -> None:
@@ -73,6 +83,10 @@ def _attends(part: nn.Module) -> bool:
     return any({type(m).__name__} & (WHOLE | ATTENDS) or names_read(type(m)) & ATTENDS for m in part.modules())
 
 
+def _mixes(part: nn.Module) -> bool:
+    return any(p.ndim > 1 for p in part.parameters())
+
+
 def called_with(module: nn.Module, form: Form, what: Callable[[Slot], Any]) -> Any:
     """Return what a call gives in evaluation and float64, each slot given what it is to get. Raises Failed."""
     given = {slot.name: what(slot) for slot in form.slots if slot.required or what(slot) is not None}
@@ -88,9 +102,21 @@ def last(seen: Sequence[Seen], shapes: Sequence[Shape]) -> str:
     """Return the last place where there are vectors for all tokens: the rest is a head. Raises Failed."""
     places = [(one.ended, f"output of {one.name}") for one in seen if one.gives in shapes]
     places += [(one.began, f"input of {one.name}") for one in seen if one.takes in shapes and not one.attends]
+    end = _of_the_head(seen)
     if places:
-        return max(places)[1]
+        return max([place for place in places if place[0] <= end] or places)[1]
     raise Failed("no vectors come out of its layers")
+
+
+def _of_the_head(seen: Sequence[Seen]) -> float:
+    """Return when a head begins that has matrices: a part behind the last that attends, and no one such is before it.
+
+    The networks of layers may be in a list of their own; then that of the first layer is before. Where no part attends,
+    the model itself does, and nothing tells.
+    """
+    layers = max((one.ended for one in seen if one.attends), default=inf)
+    before = {one.kind for one in seen if one.began < layers}
+    return min((one.began for one in seen if one.mixes and one.began > layers and one.kind not in before), default=inf)
 
 
 def from_the_end(place: str, module: nn.Module) -> str:

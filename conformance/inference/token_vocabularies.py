@@ -51,10 +51,19 @@ class OwnNumbers:
 def of_their_own(place: Place) -> Iterator[OwnNumbers]:
     """Yield the ways to make an object that numbers its tokens itself."""
     yield from _of_characters(place)
+    yield from _of_pieces(place)
     for arguments in calls_of(place.thing, lambda p, at: _values(p, OF_BYTES, BYTES)):
         if "merges" in arguments:
             made = f"{place.name_in_text}({arguments})"
             yield OwnNumbers(made, "of_bytes({}, config)", "in_bytes(ids, config)", "bytes")
+
+
+def _of_pieces(place: Place) -> Iterator[OwnNumbers]:
+    """Yield objects that are told merges and nothing of a vocabulary: what they make of texts is pieces, as strings."""
+    for arguments in calls_of(place.thing, lambda p, at: _values(p, OF_CHARACTERS, ALPHABETS)):
+        if "merges" in arguments:
+            made = f"{place.name_in_text}({arguments})"
+            yield OwnNumbers(made, "numbered({}, config)", "[config.vocabulary[i] for i in ids]")
 
 
 def _of_characters(place: Place) -> Iterator[OwnNumbers]:

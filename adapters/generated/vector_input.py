@@ -24,7 +24,8 @@ class Handed(nn.Module):
 
     ids     argument of ids -> place for its vectors: "input of NAME" or "output of NAME", NAME a part of the model, or
             "call N of NAME": what the Nth call of a function of torch gives, "call 0 of add" the first sum
-    out     the place of the result; "" for the model's own output
+    out     the place of the result, or "call -1 of NAME": what the last call of a function of torch gives that gives
+            vectors; "" for the model's own output
     turned  whether the sequence is the first axis at these places
     raw     how wide the vectors are that the model takes and projects to its own width, or the shape of a picture, of
             patches or of sound that it takes, without that of the batch, -1 for its width; 0: it takes ids
@@ -52,7 +53,7 @@ class Handed(nn.Module):
                 part.register_forward_hook(partial(_give, self, arguments))
         if out.startswith("input"):
             part_of(whole, out).register_forward_pre_hook(partial(_take_input, self), with_kwargs=True)
-        elif out:
+        elif out and not out.startswith(CALL):
             part_of(whole, out).register_forward_hook(partial(_take_output, self))
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -62,7 +63,8 @@ class Handed(nn.Module):
             given.arguments[argument] = self._embedded(vectors)
             self.vectors[argument] = self._turn(vectors)
         try:
-            with Calls(partial(_give_after, self)) if self.calls else nullcontext():
+            watches = self.calls or self.out.startswith(CALL)
+            with Calls(partial(_give_after, self)) if watches else nullcontext():
                 result = self.whole(*given.args, **given.kwargs)
             if self.back:
                 return result.transpose(0, 1)
@@ -125,7 +127,15 @@ def _give(model: Handed, arguments: Sequence[str], part: nn.Module, args: Any, o
 
 def _give_after(model: Handed, call: str, result: Any) -> Any:
     given = _next(model, [model.calls[call]]) if call in model.calls and _vectors(result) else None
-    return result if given is None else given
+    result = result if given is None else given
+    if model.out.startswith(CALL) and _vectors(result) and function_of(call) == function_of(model.out):
+        model.taken = result
+    return result
+
+
+def function_of(call: str) -> str:
+    """Return the name of the function of a call, "add" of "call 0 of add"."""
+    return call.partition(" of ")[2]
 
 
 def _next(model: Handed, arguments: Sequence[str]) -> Tensor | None:

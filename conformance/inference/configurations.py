@@ -22,6 +22,7 @@ from attnconf.conformance.source.source_text import code_reached
 LITERAL = r"""("[^"\n]*"|'[^'\n]*'|True|False|-?\d+(?:\.\d+)?(?:e-?\d+)?)"""
 SEVERAL = 3  # sizes that are asked of one object: it is no part, which knows its own width
 UNSAID = ("embed", "heads")  # what entries whose names say nothing may be
+ROUNDS = 12  # looks at what is asked of a configuration
 
 
 def is_configuration(p: inspect.Parameter, module: ModuleType, thing: Any) -> bool:
@@ -212,6 +213,13 @@ def unpacked(table: Meanings, module: ModuleType) -> list[str]:
     return []
 
 
+def _keys_read(table: Meanings, module: ModuleType) -> list[str]:
+    """Return the keys by which a file's code reads mappings, of which one knows what they are."""
+    text = source_text.text_of_module(module)
+    keys = re.findall(r"""(?:\.(?:pop|get)\(|\w\[)\s*["'](\w+)["']""", text.text if text else "")
+    return [key for key in dict.fromkeys(keys) if entry_text(key, table) is not None]
+
+
 def written_keys(module: ModuleType) -> Iterator[tuple[str, ...]]:
     """Yield the names that code of the file writes out in one place: the keys of a mapping of defaults."""
     for kind in vars(module).values():
@@ -232,7 +240,7 @@ def filled(made: Construction, table: Meanings, module: ModuleType, space: dict[
         name = called(path)
         return eval(texts.get(path) or entry_text(name, table) or entry_default(name, module), space)
 
-    for _ in range(4):  # until no name is asked for that was not known
+    for _ in range(ROUNDS):  # until no name is asked for that was not known
         recorder = Recorder(value, entries, deep)
         failure: Exception | None = None
         try:
@@ -242,6 +250,10 @@ def filled(made: Construction, table: Meanings, module: ModuleType, space: dict[
             )
         except Exception as error:
             failure = error
+            lacking = error.args[0] if isinstance(error, KeyError) and error.args else None
+            if isinstance(lacking, str) and lacking not in entries:  # of a copy, which does not tell what it is asked
+                entries = list(dict.fromkeys((*entries, lacking, *_keys_read(table, module))))
+                continue
             whole = whole or (isinstance(error, TypeError) and bool(re.search("float|NoneType", str(error))))
             if not deep and is_of_a_section(error):
                 deep = True

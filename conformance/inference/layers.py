@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -51,7 +50,7 @@ from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_units import hidden_width
 from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.loose_tensors import words_on_loose
-from attnconf.conformance.inference.one_head import without_projection
+from attnconf.conformance.inference.one_head import of_stack
 from attnconf.conformance.inference.padding_id import beside_padding, half_hidden
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.proving import Prover, Reading, Trial, first_readings, holds
@@ -257,7 +256,7 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
     ends = ["its log_softmax: its logits are judged"] if "before_log_softmax(" in text.made.text else []
     text = text.but(left_alone=(*text.left_alone, *unturned(place, text), *other.told, *unpadded, *ends, *kept))
     asked = trial.certificate.requests[0]
-    text = text.but(declares={**text.declares, **_of_one_head(place, text, asked.config)}) if certified else text
+    text = text.but(declares={**text.declares, **of_stack(place, text, asked.config)}) if certified else text
     if text.known.reads_ids:
         text = beside_padding(place, text, asked)
     if text.padded:
@@ -283,15 +282,6 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
         certified, broken = mistake or certified, (*broken, *wide)
     found = Bound(place, text.draft(), None, certified, told(text), text.kinds, doubt, open_ends, broken)
     return with_broken(found, asked)
-
-
-def _of_one_head(place: Place, text: LayerText, config: Any) -> dict[str, str]:
-    """Return what is declared of a single head: that it has no output projection."""
-    if "heads" not in text.made.given or not text.known.layered:
-        return {}
-    entries = [*text.entries, *(entry for stack in text.stacks for entry in stack.entries)]
-    made = [partial(build, place, text.made, each) for each in (config, replace(config, num_heads=1))]
-    return without_projection(place, entries, *made)
 
 
 def _hidden_without_effect(place: Place, text: LayerText) -> tuple[str, ...]:

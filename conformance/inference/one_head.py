@@ -5,9 +5,14 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.construction import build
+from attnconf.conformance.inference.kept_by_models import handed_text
+from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
 from attnconf.conformance.source.source_text import texts_reached
@@ -35,6 +40,18 @@ def without_projection(
     pattern = "|".join(re.sub(r"\\\{[^{}]*\\\}", r"\\d+", re.escape(home[1])) for home in homes)
     held = {name for name in names if re.fullmatch(pattern, name)}
     return NO_PROJECTION if held and names - alone == held and not alone - names else {}
+
+
+def of_stack(place: Place, text: LayerText, config: Any) -> dict[str, str]:
+    """Return what is declared of a single head in layers: that it has no output projection."""
+    if "heads" not in text.made.given or not text.known.layered:
+        return {}
+    entries = [*text.entries, *(entry for stack in text.stacks for entry in stack.entries)]
+    made, inner = text.made, handed_text(text.made.text)
+    if inner:  # vectors are put in, and its parameters are those of the whole
+        made, entries = replace(made, text=inner), [entry.replace('"whole.', '"') for entry in entries]
+    several, one = (partial(build, place, made, each) for each in (config, replace(config, num_heads=1)))
+    return without_projection(place, entries, several, one)
 
 
 def _asks_for_one(place: Place) -> bool:

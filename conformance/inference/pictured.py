@@ -9,12 +9,21 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnconf.adapters.generated.vector_input import Calls, Handed
+from attnconf.adapters.generated.vector_input import Handed
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, Slot
 from attnconf.conformance.inference.probing import Failed, attempt, found_output, restored
 from attnconf.conformance.inference.trial import drawn
-from attnconf.conformance.inference.watching import WIDTH, B, Seen, called_with, from_the_end, last, output_of, watched
+from attnconf.conformance.inference.watching import (
+    WIDTH,
+    B,
+    Seen,
+    called_with,
+    calls_before,
+    ending,
+    output_of,
+    watched,
+)
 
 SIDES = (32, 28, 64, 16, 224)  # of a picture, in pixels
 Taken = tuple[int, ...]  # channels, height, width; or tokens and their features; or features and frames; -1: its width
@@ -32,12 +41,12 @@ def pictured(made: Construction, module: nn.Module, form: Form) -> tuple[Constru
     begins = seen[at].takes or ()
     turned = begins[0] != B
     shapes = (begins, (begins[1], begins[0], WIDTH))
-    out = "" if found_output(result, begins) else from_the_end(last(seen, shapes), module)
+    out = "" if found_output(result, begins) else ending(module, form, _given(slot, taken), seen, shapes)
     before = [s for s in seen[:at] if not f"{seen[at].name}.".startswith(f"{s.name}.")]
-    for place in _places(module, form, _given(slot, taken), seen[at], before):
+    for place, passed in _places(module, form, _given(slot, taken), seen[at], before):
         places = {slot.name: place}
         with suppress(Failed), restored(module):
-            if _deaf(Handed(module, places, out, turned, taken), form, slot, [s.name for s in before]):
+            if _deaf(Handed(module, places, out, turned, taken), form, slot, [s.name for s in passed]):
                 break
     else:
         raise Failed("what it makes its tokens of cannot be replaced by vectors")
@@ -118,37 +127,15 @@ def _tokens(shape: tuple[int, ...] | None) -> bool:
 
 def _places(
     module: nn.Module, form: Form, what: Callable[[Slot], Any], first: Seen, before: Sequence[Seen]
-) -> Iterator[str]:
-    """Yield where vectors may be put in: a layer may be called with a norm alone, and added to what the norm got."""
-    yield f"input of {first.name}"
+) -> Iterator[tuple[str, Sequence[Seen]]]:
+    """Yield where vectors may be put in, and the parts before that: what a layer adds to may go to its norm alone."""
+    yield f"input of {first.name}", before
     giving = [s.name for s in before if s.gives == first.takes]
     if giving:
-        yield f"output of {giving[-1]}"
-    yield from _calls_before(module, form, what, first.name)
-
-
-def _calls_before(module: nn.Module, form: Form, what: Callable[[Slot], Any], name: str) -> list[str]:
-    """Return which call of a function of torch gives what a part is called with first; nothing where none does."""
-    results: list[tuple[str, Any]] = []
-    found: list[str] = []
-
-    def note(call: str, result: Any) -> Any:
-        results.append((call, result))
-        return result
-
-    def before(_: Any, args: Any) -> None:
-        found.extend(call for call, result in results if args and result is args[0])
-        results.clear()
-
-    def call_watched(*args: Any, **kwargs: Any) -> Any:
-        with Calls(note):
-            return forward(*args, **kwargs)
-
-    with restored(module), suppress(Failed):
-        forward, module.forward = module.forward, call_watched
-        module.get_submodule(name).register_forward_pre_hook(before)
-        called_with(module, form, what)
-    return found[:1]
+        yield f"output of {giving[-1]}", before
+    for i, one in enumerate((*before, first)):
+        if one.takes == first.takes:
+            yield from ((call, before[:i]) for call in calls_before(module, form, what, one.name))
 
 
 def _deaf(model: Handed, form: Form, slot: Slot, before: Sequence[str]) -> bool:

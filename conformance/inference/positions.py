@@ -53,6 +53,8 @@ def readers(raw: Any, request: Request) -> list[str]:
     """Return expressions of ``result`` that are an encoding for x (B, L, D), by the shapes of what came back."""
     B, L, D = request.out_shape
     found, x = [], request.inputs["x"]
+    if _cosines_and_sines(raw):
+        return []
     for text, array in tensors_in(raw):
         shape = tuple(array.shape)
         if len(shape) == 3 and shape[1] > L and shape == (len(x), shape[1], D) and torch.equal(array[:, :L], x):
@@ -74,6 +76,15 @@ def readers(raw: Any, request: Request) -> list[str]:
         elif len(shape) == 3 and shape[1] == 1 and shape[2] == D and shape[0] > L:
             found.append(f"rows({text}[: x.shape[1], 0], x)")
     return list(dict.fromkeys(found))
+
+
+def _cosines_and_sines(raw: Any) -> bool:
+    """Return whether two tables came back that are cosines and sines of the same angles: those of a rotation."""
+    arrays = [array for _, array in tensors_in(raw)]
+    if len(arrays) != 2 or arrays[0].shape != arrays[1].shape or not all(x.is_floating_point() for x in arrays):
+        return False
+    squares = arrays[0].square() + arrays[1].square()
+    return torch.allclose(squares, torch.ones_like(squares), atol=1e-3)
 
 
 def without(given: frozenset[str]) -> list[str]:

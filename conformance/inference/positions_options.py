@@ -1,6 +1,7 @@
 """What an encoding of positions can be asked for besides: positions that are given, longer sequences."""
 
 import ast
+import inspect
 import re
 from dataclasses import replace
 from itertools import product
@@ -93,7 +94,8 @@ def _asks_axes(place: Place, text: Text) -> bool:
         return False
     names = [p.name for p in parameters(place.thing)]
     handed = [*zip(names, made.args, strict=False), *((word.arg, word.value) for word in made.keywords)]
-    asked = [name for name, given in handed if name and re.search(r"\bpositions\b", ast.unparse(given))]
+    given = [(name, ast.unparse(words)) for name, words in handed]
+    asked = [name for name, words in given if name and re.search(r"\bpositions\b", words) and "tables" not in words]
     code = code_reached(place.thing)
     return any(re.search(rf"\b{name}\.(ndim|dim\(\)) *[=!<>]=? *[12]\b", code) for name in asked)
 
@@ -102,11 +104,12 @@ def _argument(place: Place, text: Text) -> str | None:
     """Return the name of an argument for positions that may be left out."""
     if not text.call.startswith(("call(", place.name_in_text)):
         return None
-    for p in parameters(place.thing):
-        plain = snake(p.name).strip("_")
-        if p.default is None and re.fullmatch(GIVEN, plain):
-            return p.name
-    return None
+    return next((p.name for p in parameters(place.thing) if p.default is None and says_positions(p)), None)
+
+
+def says_positions(p: inspect.Parameter) -> bool:
+    """Return whether an argument is positions by its name."""
+    return re.fullmatch(GIVEN, snake(p.name).strip("_")) is not None
 
 
 def _answer(place: Place, text: Text, request: Request) -> Reply | Failure:

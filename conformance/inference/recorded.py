@@ -45,6 +45,9 @@ class Recorder(dict[str, Any]):
             return default
         return self._answer(name)
 
+    def pop(self, name: str, *default: Any) -> Any:
+        return self.get(name, *default) if default else self[name]
+
     def __contains__(self, name: object) -> bool:
         return True
 

@@ -21,7 +21,7 @@ from attnconf.conformance.inference.filling import Input, arguments_of, fillings
 from attnconf.conformance.inference.hints import ANGLES
 from attnconf.conformance.inference.key_positions import with_key_positions
 from attnconf.conformance.inference.module_sizes import names_read
-from attnconf.conformance.inference.positions_options import with_options
+from attnconf.conformance.inference.positions_options import says_positions, with_options
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.seeking import seek
 from attnconf.conformance.inference.slots import refuse
@@ -201,15 +201,17 @@ def _seen(place: Place, request: Request, lines: tuple[str, ...]) -> list[Table]
 def _handed(parameters: list[inspect.Parameter], tables: list[Table]) -> Iterator[Mapping[str, Input]]:
     """Yield what the parameters that want tables get, cut to the tokens that there are, or whole.
 
-    Whole first beside an offset: whoever has one cuts them.
+    Whole first beside an offset: whoever has one cuts them. Beside positions they are cut where none are given: whoever
+    gets some looks them up.
     """
     required = [p.name for p in parameters if p.default is p.empty]
     wanting = [name for name in required if _says(TABLES, name)]
     if not wanting:  # names that say nothing: what is no features, or stands behind them
         wanting = [n for n in required if not any(_says(X[role].names, n) for role in X)] or required[1:]
     cuts = any(_says(OFFSETS, p.name) for p in parameters if p.default is not p.empty)
+    most = "x.shape[2] if positions is None else None" if any(map(says_positions, parameters)) else "x.shape[2]"
     for cut in (not cuts, cuts):
-        texts = [_cut(table) if cut else table[0] for table in tables]
+        texts = [_cut(table, most) if cut else table[0] for table in tables]
         if len(wanting) == len(tables) == 2:
             texts = _by_name(wanting, tables, texts)
         elif len(wanting) == 1 and len(tables) > 1:
@@ -225,9 +227,9 @@ def _says(pattern: str, name: str) -> bool:
     return re.fullmatch(pattern, name.lower().strip("_")) is not None
 
 
-def _cut(table: Table) -> str:
+def _cut(table: Table, most: str) -> str:
     text, _, axis = table
-    return text if axis < 0 else f"{text}[{':, ' * axis}: x.shape[2]]"
+    return text if axis < 0 else f"{text}[{':, ' * axis}: {most}]"
 
 
 def _by_name(wanting: list[str], tables: list[Table], texts: list[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """Tokenizers and detokenizers of the user's, as the text of an adapter's functions."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -104,7 +105,7 @@ class TokenText(Hypothesis):
         if self.reading == "bytes":
             lines += refuse("strange_in(text, config, as_bytes=True)", "an unknown token")
         told = "config.unknown" in self.whole or self.own_unknown
-        if not told and (self.kind != "byte-pair" or "to_ours(" in self.whole):
+        if not told and (self.kind != "byte-pair" or re.search(r"\b(to_ours|numbered)\(", self.whole)):
             lines += refuse("config.unknown is not None and unknown_in(text, config)", "an unknown token")
         for step in self.steps:
             lines += refuse(*REFUSALS[step])

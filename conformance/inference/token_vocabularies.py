@@ -8,6 +8,7 @@ import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count, takewhile
 from typing import Any
 
 from attnconf.adapters import generated
@@ -15,9 +16,9 @@ from attnconf.adapters.generated.tokens import own_tokens
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.filling import calls_of
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.taught import attributes_of, held
+from attnconf.conformance.inference.taught import FILLING, attributes_of, held, taught
 from attnconf.conformance.inference.token_requests import requests
-from attnconf.conformance.inference.token_text import LIST, NUMBERS, ROLES, TOKENS, VALUES
+from attnconf.conformance.inference.token_text import LIST, NUMBERS, ROLES, TOKENS, VALUES, TokenText
 from attnconf.conformance.inference.vocabulary import fitting
 
 ALPHABETS = ("letters_of(config)", "symbols_of(config)")
@@ -44,16 +45,25 @@ class OwnNumbers:
 
     def decoding(self, decodes: Sequence[str]) -> list[str]:
         """Return ways to decode that are given our ids."""
-        return [re.sub(r"\bids(?=[,)])", self.own, decode) for decode in decodes]
+        return [_given(decode, self.own) for decode in decodes]
 
 
 def of_their_own(place: Place) -> Iterator[OwnNumbers]:
     """Yield the ways to make an object that numbers its tokens itself."""
     yield from _of_characters(place)
+    yield from _of_pieces(place)
     for arguments in calls_of(place.thing, lambda p, at: _values(p, OF_BYTES, BYTES)):
         if "merges" in arguments:
             made = f"{place.name_in_text}({arguments})"
             yield OwnNumbers(made, "of_bytes({}, config)", "in_bytes(ids, config)", "bytes")
+
+
+def _of_pieces(place: Place) -> Iterator[OwnNumbers]:
+    """Yield objects that are told merges and nothing of a vocabulary: what they make of texts is pieces, as strings."""
+    for arguments in calls_of(place.thing, lambda p, at: _values(p, OF_CHARACTERS, ALPHABETS)):
+        if "merges" in arguments:
+            made = f"{place.name_in_text}({arguments})"
+            yield OwnNumbers(made, "numbered({}, config)", "[config.vocabulary[i] for i in ids]")
 
 
 def _of_characters(place: Place) -> Iterator[OwnNumbers]:
@@ -73,6 +83,33 @@ def _of_characters(place: Place) -> Iterator[OwnNumbers]:
             untold = "config.unknown" not in arguments and config.unknown in own_tokens(table).values()
             ours, own = f"to_ours({{}}, made.{name}, config)", f"to_own(ids, made.{name}, config)"
             yield OwnNumbers(made, ours, own, unknown=config.unknown if untold else "")
+
+
+def behind_its_own(place: Place, text: TokenText) -> TokenText | None:
+    """Return the text with our vocabulary behind the tokens that a vocabulary begins with unlearnt; None without any.
+
+    What decodes may leave these out, or end at one of them, by their numbers.
+    """
+    if not text.own[0] or ".index(" in text.made:
+        return None
+    tables = attributes_of(taught(place, *text.own))
+    with_ids = ((name, x) for name, x in tables if any(kind in held(name, x) for kind in (LIST, NUMBERS)))
+    name, table = next(with_ids, ("", {}))
+    own = _unlearnt(own_tokens(table))
+    if not own:
+        return None
+    made = text.made.replace("config.vocabulary", f"(*{own!r}, *config.vocabulary)")
+    encode = f"to_ours({text.encode}, made.{name}, config)"
+    return text.but(made=made, encode=encode, decode=_given(text.decode, f"to_own(ids, made.{name}, config)"))
+
+
+def _unlearnt(tokens: Mapping[int, str]) -> list[str]:
+    """Return the tokens with the first numbers that are none of a text that was learnt."""
+    return [tokens[i] for i in takewhile(lambda i: i in tokens and set(tokens[i]) - set(FILLING), count())]
+
+
+def _given(decode: str, ids: str) -> str:
+    return re.sub(r"\bids(?=[,)])", ids, decode)
 
 
 def _covers(name: str, table: Any, merges: Sequence[tuple[str, str]]) -> bool:

@@ -41,7 +41,7 @@ from attnconf.conformance.inference.token_text import (
     VALUES,
     TokenText,
 )
-from attnconf.conformance.inference.token_vocabularies import of_their_own
+from attnconf.conformance.inference.token_vocabularies import behind_its_own, of_their_own
 from attnconf.conformance.inference.trial import Certificate
 from attnconf.conformance.inference.vocabulary import fitting
 from attnconf.conformance.source.signatures import parameters_of
@@ -252,4 +252,14 @@ def _with_decoding(place: Place, text: TokenText) -> TokenText:
         given = certificate.replies(one.implementation(place))
         if all(isinstance(g, Reply) for g in given):
             runs.append((not certificate.agrees(given, one.conventions()), one))
+    if runs and all(wrong for wrong, _ in runs):
+        behind = behind_its_own(place, runs[0][1])
+        if behind is not None and _agrees(place, "tokenizer", behind) and _agrees(place, "detokenizer", behind):
+            return behind
     return min(runs, key=lambda r: r[0])[1] if runs else text.but(decode="")
+
+
+def _agrees(place: Place, component: str, text: TokenText) -> bool:
+    """Return whether a text is right in one direction."""
+    certificate = _certificate(component, text.kind, text.reading)
+    return certificate.agrees(certificate.replies(text.implementation(place)), text.conventions())

@@ -18,7 +18,16 @@ from attnconf.conformance.inference.looked_up import with_rows_handed
 from attnconf.conformance.inference.pictured import pictured, takes_pictures
 from attnconf.conformance.inference.probing import Failed, attempt, found_output, restored
 from attnconf.conformance.inference.trial import drawn
-from attnconf.conformance.inference.watching import WIDTH, B, Seen, called_with, from_the_end, last, output_of, watched
+from attnconf.conformance.inference.watching import (
+    WIDTH,
+    B,
+    Seen,
+    called_with,
+    calls_before,
+    ending,
+    output_of,
+    watched,
+)
 from attnconf.conformance.source.syntax import expression_of
 
 L, S = 3, 7
@@ -54,7 +63,7 @@ def handed(made: Construction, module: nn.Module, form: Form, component: str) ->
     out = (
         ""
         if back or found_output(result, (B, L, WIDTH))
-        else from_the_end(last(seen, ((B, L, WIDTH), (L, B, WIDTH))), module)
+        else ending(module, form, _given(ids, raw, sequence_first), seen, ((B, L, WIDTH), (L, B, WIDTH)))
     )
     how = (form, out, raw, sequence_first)
     turned, places = _first(seen, ids, module, *how) if ids else (False, {})
@@ -153,7 +162,7 @@ def _first(
     sequence_first: bool,
 ) -> tuple[bool, dict[str, str]]:
     """Return where the layers begin: where vectors can be handed such that no id matters any more. Raises Failed."""
-    found: list[dict[str, str]] = [{}, {}]
+    found: list[dict[str, str]] = [{}, {}, {}]
     turned = False
     for slot in ids:
         length = S if slot.role == "source" else L
@@ -165,6 +174,9 @@ def _first(
         before = [s.name for s in seen[:at] if s.gives == seen[at].takes]
         found[0][slot.name] = f"input of {seen[at].name}"
         found[1][slot.name] = f"output of {before[-1]}" if before else found[0][slot.name]
+        taking = [s.name for s in seen[: at + 1] if s.takes == seen[at].takes]  # a sum goes to a norm, and is added to
+        calls = (calls_before(module, form, _given(ids, raw, sequence_first), name) for name in taking)
+        found[2][slot.name] = next((call[0] for call in calls if call), found[0][slot.name])
     for places in found:
         with restored(module):
             deaf = _deaf(Handed(module, places, out, turned, raw), form, sequence_first)

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from math import inf
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
+from attnconf.adapters.generated.vector_input import CALL, Calls, function_of, part_of
 from attnconf.conformance.inference.calling import Form, Slot
 from attnconf.conformance.inference.layer_kinds import ATTENDS, WHOLE
 from attnconf.conformance.inference.layer_requests import FIRST
@@ -18,6 +21,7 @@ from attnconf.conformance.inference.probing import Failed, attempt, restored
 
 WIDTH = FIRST.width
 B = 2
+SUMS = ("add", "__add__", "__iadd__", "__radd__", "add_")
 Shape = tuple[int, ...]
 
 
@@ -119,7 +123,42 @@ def _of_the_head(seen: Sequence[Seen]) -> float:
     return min((one.began for one in seen if one.mixes and one.began > layers and one.kind not in before), default=inf)
 
 
-def from_the_end(place: str, module: nn.Module) -> str:
+def ending(
+    module: nn.Module, form: Form, what: Callable[[Slot], Any], seen: Sequence[Seen], shapes: Sequence[Shape]
+) -> str:
+    """Return where the layers of a model end, its depth aside: what comes behind is a head. Raises Failed.
+
+    Behind a part that is no norm the model itself may add what it gives to what came in: the last sum.
+    """
+    place = last(seen, shapes)
+    part = part_of(module, place)
+    if place.startswith("output") and not _is_norm(part):
+        sums = _sums_behind(module, part, partial(called_with, module, form, what), shapes)
+        if sums:
+            return f"{CALL}-1 of {function_of(sums[-1])}"
+    return _from_the_end(place, module)
+
+
+def _is_norm(part: nn.Module) -> bool:
+    return "norm" in type(part).__name__.lower() and not list(part.children())
+
+
+def _sums_behind(module: nn.Module, part: nn.Module, call: Callable[[], Any], shapes: Sequence[Shape]) -> list[str]:
+    """Return the calls in which torch adds vectors once a part was called the last time. Raises Failed."""
+    found: list[str] = []
+
+    def note(name: str, result: Any) -> Any:
+        if function_of(name) in SUMS and isinstance(result, Tensor) and tuple(result.shape) in shapes:
+            found.append(name)
+        return result
+
+    with restored(module), Calls(note):
+        part.register_forward_hook(lambda *_: found.clear())
+        call()
+    return found
+
+
+def _from_the_end(place: str, module: nn.Module) -> str:
     """Return a place such that the last of a list of parts is the last of as many as there are."""
     kind, _, name = place.partition(" of ")
     part: nn.Module = module
@@ -129,3 +168,27 @@ def from_the_end(place: str, module: nn.Module) -> str:
         steps.append("-1" if at_end else step)
         part = part.get_submodule(step)
     return f"{kind} of {'.'.join(steps)}"
+
+
+def calls_before(module: nn.Module, form: Form, what: Callable[[Slot], Any], name: str) -> list[str]:
+    """Return which call of a function of torch gives what a part is called with first; nothing where none does."""
+    results: list[tuple[str, Any]] = []
+    found: list[str] = []
+
+    def note(call: str, result: Any) -> Any:
+        results.append((call, result))
+        return result
+
+    def before(_: Any, args: Any) -> None:
+        found.extend(call for call, result in results if args and result is args[0])
+        results.clear()
+
+    def call_watched(*args: Any, **kwargs: Any) -> Any:
+        with Calls(note):
+            return forward(*args, **kwargs)
+
+    with restored(module), suppress(Failed):
+        forward, module.forward = module.forward, call_watched
+        module.get_submodule(name).register_forward_pre_hook(before)
+        called_with(module, form, what)
+    return found[:1]

@@ -139,7 +139,7 @@ class Unlike:
     @property
     def insists(self) -> bool:
         """Whether it is that component, and no part of it another, also where no known mistake explains it."""
-        return self.whole and self.place.component != COMPONENT
+        return self.whole
 
     def end(self) -> Bound:
         """Return the binding of what equals a known mistake, else of what ran first."""

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS, AttentionConfig, MultiHeadAttentionConfig
-from attnconf.conformance.engine.member_lens import in_heads, in_tokens, is_member
+from attnconf.conformance.engine.member_lens import in_heads, in_memory, in_tokens, is_member
 from attnconf.conformance.engine.request import Call
 
 OPTIONAL_INPUTS = ("key_mask", "attn_mask", "attn_bias")
@@ -153,10 +153,10 @@ def place_self(
 
 
 def _for_idle(x: Tensor, idle: int) -> Tensor:
-    """Return a mask or bias that differs between heads, (B, H, L, S), with more heads, each as the first."""
-    if x.ndim < 4 or x.shape[1] == 1:
+    """Return a mask or bias that differs between heads, (…, H, L, S), with more heads, each as the first."""
+    if x.ndim < 3 or x.shape[-3] == 1:
         return x
-    return torch.cat([x, x[:, :1].expand(-1, idle, -1, -1)], dim=1)
+    return torch.cat([x, x[..., :1, :, :].expand(*x.shape[:-3], idle, -1, -1)], dim=-3)
 
 
 def _shared(extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]) -> str | None:
@@ -204,6 +204,15 @@ def place_memory(
         return _samples_apart(place_memory, q, k, v, extra, options, declares)
     B, H, L, E = q.shape
     S, width = k.shape[2], 2 * H * E
+    if is_member(declares):
+        if declares.get("positions-inside") == "alibi" and not options.placed and L > 1:  # each query at the end
+            return _samples_apart(place_memory, q, k, v, extra, options, declares, by_query=True)
+        config, weights, inputs, read = in_memory(q, k, v, options.causal, options.in_heads(), declares)
+        extra = {name: _for_idle(x, H) for name, x in extra.items()}
+        return Call(
+            "multi_head_attention", config, weights, {**inputs, **extra}, (B, L, config.out_dim),
+            (B, config.num_heads, L, S), read=read, read_weights=lambda attention: attention[:, :H],
+        )  # fmt: skip
     config = MultiHeadAttentionConfig(
         width, H, 2 * E, width, width, width, False, options.causal, **options.in_heads(2)
     )

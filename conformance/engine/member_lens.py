@@ -49,12 +49,14 @@ class Undone:
     q, k     (B, H, T, D), what has to come out of the projections
     weights  those of the member's parts
     factor   what the output has to be multiplied by
+    width    E, of the queries as they were
     """
 
     q: Tensor
     k: Tensor
     weights: dict[str, Tensor]
     factor: float
+    width: int
 
 
 def undone(
@@ -86,7 +88,7 @@ def undone(
     weights = _weights(kind, sizes, H, idle, D, q, eps, declares.get("kv-heads") == "one")
     half = declares.get("rope-pairing") == "half" and kind["positions"] == "rotary"
     q, k = (_halves(x) if half else x for x in sides.values())
-    return Undone(q, k, weights, 1.0 if kind["gate"] == "none" else 2.0)
+    return Undone(q, k, weights, 1.0 if kind["gate"] == "none" else 2.0, E)
 
 
 def _as_it_is(x: Tensor) -> Tensor:
@@ -180,7 +182,7 @@ def _weights(
     return found
 
 
-# -- the two ways to place them
+# -- the ways to place them
 
 Made = tuple[MultiHeadAttentionConfig, dict[str, Tensor], dict[str, Tensor], Callable[[Tensor], Tensor]]
 
@@ -192,7 +194,7 @@ def in_heads(
     made = undone(q, k, options["scale"], declares, 0)
     H, E, D = q.shape[1], q.shape[-1], made.q.shape[-1]
     width = H * D
-    value = torch.cat([v, v.new_zeros(*v.shape[:-1], D - E)], dim=-1)
+    value = _as_wide(v, made)
     eye, zeros = torch.eye(width, dtype=q.dtype, device=q.device), q.new_zeros(width)
     weights = {f"{n}.weight": eye for n in ("q", "k", "v")} | {f"{n}.bias": zeros for n in ("q", "k", "v", "out")}
     weights |= {"out.weight": made.factor * eye, **made.weights}
@@ -207,15 +209,31 @@ def in_tokens(
     q: Tensor, k: Tensor, v: Tensor, causal: bool, options: Mapping[str, Any], declares: Mapping[str, str]
 ) -> Made:
     """Return the same of self-attention: a token carries queries, keys and values as heads; a third of them is used."""
-    H, E = q.shape[1], q.shape[-1]
-    heads = 3 * H
-    made = undone(q, k, options["scale"], declares, heads - H)
-    D = made.q.shape[-1]
-    width = heads * D
-    value = torch.cat([v, v.new_zeros(*v.shape[:-1], D - E)], dim=-1)
-    token = side_by_side(torch.cat([made.q, made.k, value], dim=1))
-    weights = {f"{name}.weight": _slot(at, H, D, width, q) for at, name in enumerate(("q", "k", "v"))}
-    weights |= {"out.weight": made.factor * torch.eye(width, dtype=q.dtype, device=q.device), **made.weights}
+    made = undone(q, k, options["scale"], declares, 2 * q.shape[1])
+    token = side_by_side(torch.cat([made.q, made.k, _as_wide(v, made)], dim=1))
+    return _in_slots((0, 1, 2), made, causal, options, declares, {"query": token})
+
+
+def in_memory(
+    q: Tensor, k: Tensor, v: Tensor, causal: bool, options: Mapping[str, Any], declares: Mapping[str, str]
+) -> Made:
+    """Return the same of attention to a memory: its tokens carry keys and values as heads; half of them is used."""
+    made = undone(q, k, options["scale"], declares, q.shape[1])
+    query = side_by_side(torch.cat([made.q, torch.zeros_like(made.q)], dim=1))
+    memory = side_by_side(torch.cat([made.k, _as_wide(v, made)], dim=1))
+    return _in_slots((0, 0, 1), made, causal, options, declares, {"query": query, "key": memory})
+
+
+def _in_slots(
+    slots: tuple[int, int, int], made: Undone, causal: bool, options: Mapping[str, Any], declares: Mapping[str, str],
+    inputs: dict[str, Tensor],
+) -> Made:  # fmt: skip
+    """Return the same where tokens carry more than one of queries, keys and values; ``slots``: where each stands."""
+    H, D = made.q.shape[1], made.q.shape[-1]
+    E, width = made.width, inputs["query"].shape[-1]
+    heads = width // D
+    weights = {f"{name}.weight": _slot(at, H, D, width, made.q) for name, at in zip("qkv", slots, strict=True)}
+    weights |= {"out.weight": made.factor * torch.eye(width, dtype=made.q.dtype, device=made.q.device), **made.weights}
     shared = None
     if declares.get("kv-heads") == "one":  # which then serves the idle heads, too
         shared = 1
@@ -223,7 +241,12 @@ def in_tokens(
     config = MultiHeadAttentionConfig(
         width, heads, D, width, width, width, False, causal, num_kv_heads=shared, **options, **entries(declares)
     )  # fmt: skip
-    return config, weights, {"query": token}, lambda out: out.unflatten(-1, (heads, D))[:, :, :H, :E].transpose(1, 2)
+    return config, weights, inputs, lambda out: out.unflatten(-1, (heads, D))[:, :, :H, :E].transpose(1, 2)
+
+
+def _as_wide(v: Tensor, made: Undone) -> Tensor:
+    """Return values (B, H, S, E) with features of zeros, as many as queries were given more."""
+    return torch.cat([v, v.new_zeros(*v.shape[:-1], made.q.shape[-1] - made.width)], dim=-1)
 
 
 def side_by_side(x: Tensor) -> Tensor:

@@ -25,6 +25,7 @@ from attnconf.conformance.inference.attention_requests import (
     plain_certificate,
 )
 from attnconf.conformance.inference.attention_text import AttentionText
+from attnconf.conformance.inference.bias_tables import is_biased, with_table
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import ATTENTIONS, CALLED_ALIKE
 from attnconf.conformance.inference.building import Construction, as_module, run, space_for, with_dropout
@@ -112,7 +113,12 @@ def _beside(place: Place, text: AttentionText) -> list[str]:
 
 
 def _left_out(one: AttentionText, other: AttentionText) -> bool:
-    """Return whether the other leaves out what one takes, and what is called a memory: whether it is read is judged."""
+    """Return whether the other leaves out what one takes, and what is called a memory: whether it is read is judged.
+
+    Not so where there is a table of biases, which T5 has for the tokens themselves alone.
+    """
+    if is_biased(other):
+        return False
     memory = {slot.name for slot in one.form.of("memory") if "memory" in meanings(slot.name, INPUTS)}
     return one.made == other.made and bool(memory - {slot.name for slot in other.form.slots})
 
@@ -242,7 +248,8 @@ def _makings(place: Place) -> Iterator[Construction]:
     """Yield ways to build a class, or a module around a function that is handed its weights."""
     if isinstance(place.thing, FunctionType):
         return functional(place, TABLE)
-    return constructions(place.name_in_text, place.thing, TABLE, place.module, place.part)
+    plain = constructions(place.name_in_text, place.thing, TABLE, place.module, place.part)
+    return (made for one in plain for made in with_table(place, one, config_of(SEVERAL[0])))
 
 
 def _weights_of(module: nn.Module) -> int:

@@ -19,6 +19,7 @@ from attnconf.conformance.inference.attention_aside import outer, with_unapplied
 from attnconf.conformance.inference.attention_beyond import beyond
 from attnconf.conformance.inference.attention_requests import COMPONENT, config_of, request
 from attnconf.conformance.inference.attention_text import AttentionText, Normed
+from attnconf.conformance.inference.bias_tables import with_one_way, with_own_sizes
 from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import Slot, parameters
 from attnconf.conformance.inference.construction import build, for_each_length, lengths_of, without_lengths
@@ -38,6 +39,7 @@ from attnconf.conformance.inference.own_tables import with_tables
 from attnconf.conformance.inference.probing import longest
 from attnconf.conformance.inference.proving import holds
 from attnconf.conformance.inference.qk_norms import with_norms
+from attnconf.conformance.inference.shared_biases import with_handed_bias, with_plain
 from attnconf.conformance.inference.trial import reply, same
 from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.signatures import parameters_of
@@ -50,12 +52,14 @@ TRIANGLE = r"\b(tril|triu)(_indices)?_?\(|arange\([^\n]*[<>]=? *[^\n]*arange\("
 def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None) -> Bound:
     """Return the binding with masks and returned weights, which are looked for once the rest is known."""
     text = with_norms(place, text, sizes) if certified == "reference" and text.stripped else text
+    text = with_handed_bias(place, with_own_sizes(text), sizes) if certified == "reference" else text
     text = with_flags(place, text, sizes, request, certified)
     text = _with_memory_apart(place, text, sizes)
     text = _with_dropped(place, _checked(place, text, sizes), sizes)
     text = text.but(causal_always=text.causal_always or _says_causal(place, text))
     text = with_masks(place, with_one_length(place, text, sizes), sizes, request, certified)
-    text = joined(place, text, sizes) if certified == "reference" else text
+    if certified == "reference":
+        text = with_plain(place, with_one_way(place, joined(place, text, sizes), sizes), sizes)
     text = with_family(place, text, certified)
     text = with_part_turned(place, with_window(place, text)) if certified == "reference" else text
     text = _with_one_head(place, text, sizes) if certified == "reference" else text

@@ -132,6 +132,8 @@ def _weighed(text: AttentionText, probe: Probe) -> Iterator[AttentionText]:
     if parts is not None:
         found = [one for weighing in probe.weighings(parts) for one in _with_parts(text, parts, weighing)]
         yield from _placed(text, found)
+        if parts.inside and any(slot.role == "memory" and not slot.required for slot in text.form.slots):
+            return  # without the memory the table is seen
     yield from _placed(text, _of_projections(text, probe))
 
 

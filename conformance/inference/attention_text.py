@@ -81,6 +81,7 @@ class AttentionText(Hypothesis):
     masks: dict[str, MaskForm] = field(default_factory=dict)  # by the argument's name
     opposed: dict[str, str] = field(default_factory=dict)  # what arguments want, where something else is prescribed
     needs_mask: bool = False  # None is not taken
+    mask_beside: bool = False  # beside the flag for causality a mask has to hide what is later
     causal_always: bool = False
     exchangeable: bool = False  # nothing but the result says which weights are the queries' and which the keys'
     inside: Mapping[str, str] = field(default_factory=dict)  # what positions it has of its own, as in CONVENTIONS
@@ -256,7 +257,7 @@ class AttentionText(Hypothesis):
     def _masks(self) -> list[str]:
         lines = []
         given = self.made.given | set(self.form.roles)
-        by_flag = "causal" in given or self.causal_always
+        by_flag = ("causal" in given and not self.mask_beside) or self.causal_always
         general = {n: m for n, m in self.masks.items() if not m.keys_only}
         keys = {n: m for n, m in self.masks.items() if m.keys_only}
         if not self.masks:

@@ -48,6 +48,11 @@ _UNSCALED = (
     r"\bT5\b|\bunscaled\b|"
     r"\b(not|never|without|no|nicht|ohne|sans|sin)\b[^.\n]{0,24}\b(scal|divi|sqrt|skal|échelle|escal)"
 )
+_UNDIVIDED = (
+    r"\bunscaled\b|\b(not|never|without|no|nicht|ohne|sans|sin)\b[^.\n]{0,24}"
+    r"(\bscaled?\b|\bscaling\b|\bdivided\b|\bdivision\b|1 ?/ ?(√|\w*\.?sqrt)|"
+    r"\bskaliert|\bgeteilt)"
+)
 FROM_ONE = "the first token has position 1, and the file says that positions begin with 0"
 _OF_IDS = r"[(\[]\s*{first}(?: size)?\s*,\s*{second}(?: length)?\s*[)\]]"  # two axes, in words
 _IDS_BATCH_FIRST = re.compile(_OF_IDS.format(first=_SURELY_BATCH_WORD, second=_SEQUENCE), re.IGNORECASE)
@@ -174,6 +179,12 @@ def claims_unscaled(thing: Any) -> bool:
     """Return whether the words on a class or function, or on its file, say that scores are not divided, as in T5."""
     words = (*_said_of(thing), getattr(inspect.getmodule(thing), "__doc__", None) or "")
     return re.search(_UNSCALED, "\n".join(words), re.IGNORECASE) is not None
+
+
+def denies_division(thing: Any) -> bool:
+    """Return whether the words on a class or function, or on its file, deny that scores are divided."""
+    words = (*_said_of(thing), getattr(inspect.getmodule(thing), "__doc__", None) or "")
+    return re.search(_UNDIVIDED, "\n".join(words), re.IGNORECASE) is not None
 
 
 def claims_one_shape(thing: Any) -> bool:

@@ -93,7 +93,8 @@ def _with_kv_width(
     parameters: Sequence[inspect.Parameter], choices: list[list[tuple[str, str]]]
 ) -> list[list[tuple[str, str]]]:
     """Return the choices such that d_kv is the keys' width, and not a head's, where another parameter is that."""
-    heads = [snake(p.name) for p, c in zip(parameters, choices, strict=True) if {m for _, m in c} & {"head_dim"}]
+    named = [p for p in parameters if "head_dim" in meanings(p.name)]  # and not by a letter that may be any size
+    heads = [p for p, c in zip(parameters, choices, strict=True) if p in named and {m for _, m in c} & {"head_dim"}]
     if len(heads) < 2:
         return choices
     return [

@@ -36,6 +36,7 @@ from attnconf.conformance.inference.option_trials import AS_ZEROS, DOES, TRIALS
 from attnconf.conformance.inference.other_settings import broken as settings
 from attnconf.conformance.inference.records import entries_of, own_record
 from attnconf.conformance.inference.said_of_caches import NOT_SAID, ONE_ALONE
+from attnconf.conformance.inference.shared_biases import NO_BIAS
 from attnconf.conformance.inference.spied import Seen, spied, unread
 from attnconf.conformance.inference.stepping import of_steps
 from attnconf.conformance.inference.trial import reply, why
@@ -170,7 +171,10 @@ def _of_call(
     bound: Bound, asked: Request, base: Reply | Failure, left: Sequence[inspect.Parameter], dead: Collection[str]
 ) -> Iterator[Finding]:
     """Yield what is wrong with the arguments of a call that are left at their defaults."""
-    for p in (p for p in left if not any(line.startswith(f"left alone   {p.name}: {UNTIL}") for line in bound.told)):
+    known = tuple(f"left alone   {{}}: {words}" for words in (UNTIL, NO_BIAS))
+    for p in left:
+        if any(line.startswith(tuple(words.format(p.name) for words in known)) for line in bound.told):
+            continue
         role = role_of(p) or ("mask" if claimed(bound.place.thing, p.name) else "")
         role = "dropout" if _drops(bound, p) else role
         refused = _refused(bound, p.name, role)

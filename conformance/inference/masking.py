@@ -25,6 +25,7 @@ from attnconf.conformance.inference.mask_biases import (
 from attnconf.conformance.inference.mask_claims import claimed, said, said_to_be_other
 from attnconf.conformance.inference.mask_forms import ADDED, ONE, mask_forms
 from attnconf.conformance.inference.returned import Requests, with_weights
+from attnconf.conformance.inference.shared_biases import OF_ANOTHER
 from attnconf.conformance.inference.trial import FAILED, Certificate, all_same, gap, same_numbers, within_rounding
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
@@ -184,6 +185,7 @@ def _strange(place: Place, text: AttentionText) -> list[str]:
         p.name
         for p in parameters(place.thing)
         if says_nothing(p.name)
+        and not any(words.startswith(f"{p.name}=None: {OF_ANOTHER}") for words in text.left_alone)
         and (roles[p.name] == "mask" if p.name in roles else p.default is None and p.kind is not p.POSITIONAL_ONLY)
     ]
 

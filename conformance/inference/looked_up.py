@@ -13,6 +13,7 @@ from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, Slot
 from attnconf.conformance.inference.layer_requests import FIRST
 from attnconf.conformance.inference.probing import Failed, restored
+from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.watching import WIDTH, B, called_with, output_of
 
 MOST = 16  # calls that are tried
@@ -57,13 +58,22 @@ def _handed(
 
 
 def _deaf(model: Handed, table: str, form: Form, vectors: Given) -> bool:
-    """Return whether the table of its ids makes no difference to what comes of vectors."""
+    """Return whether the table of its ids makes no difference to what comes of vectors, with numbers in all weights."""
     module = model.whole
-    with restored(module):
-        first = output_of(called_with(model, form, vectors))
-        with torch.no_grad():
-            module.get_parameter(table).add_(1 + torch.arange(WIDTH) % 3)
-        return torch.allclose(first, output_of(called_with(model, form, vectors)))
+    seen: list[Tensor] = []
+    before = {name: p.detach().clone() for name, p in module.named_parameters()}
+    with torch.no_grad():
+        for name, p in module.named_parameters():
+            p.copy_(drawn(name, *p.shape))
+        try:
+            for _ in range(2):
+                with restored(module):
+                    seen.append(output_of(called_with(model, form, vectors)))
+                module.get_parameter(table).add_(1 + torch.arange(WIDTH) % 3)
+        finally:
+            for name, p in module.named_parameters():
+                p.copy_(before[name])
+    return torch.allclose(seen[0], seen[1])
 
 
 class _Rows(Calls):

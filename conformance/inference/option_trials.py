@@ -45,11 +45,14 @@ def mask(tried: Tried) -> str:
         return ""
     if _gives_zeros(tried):
         return AS_ZEROS
-    replies = [tried.given(value)[0] for value in _masks(tried.asked)]
+    masks = list(_masks(tried.asked))
+    replies = [tried.given(value)[0] for value in masks]
     if (failure := _all_fail(replies)) is not None:
         return _raises(failure)
     ran = [r for r in replies if isinstance(r, Reply)]
-    if ran and all(map(tried.same, ran)):
+    whole = [r for value, r in zip(masks, replies, strict=True) if value.ndim > 1 and value.isfinite().all()]
+    of_numbers = [r for r in whole if isinstance(r, Reply)]  # what is infinite may spoil what hides nothing
+    if ran and all(map(tried.same, of_numbers or ran)):
         return IDLE
     return "" if not ran else HIDES_NO_KEY if hides_no_key(tried) else UNKNOWN
 

@@ -197,7 +197,9 @@ def choices_of(
         return [(table["base"][0], "base")]
     found = [(text, meaning) for meaning in table if meaning in known and meaning != "any" for text in table[meaning]]
     if optional:  # a constant of ours is no better than theirs
+        another = type(p.default) is int and p.default > 0 and "padding" in known and "padding" in table
         found = [(text, m) for text, m in found if m != "padding" or "config." in text]
+        found = [("0", "padding"), *found] if another and not found else found  # 0 is what is known to be padding
     if optional and isinstance(p.default, bool):
         found = [(text, m) for text, m in found if m in FLAGS]
         across = re.fullmatch(ACROSS, snake(p.name)) and _takes_memory(thing)

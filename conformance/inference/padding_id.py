@@ -49,6 +49,7 @@ ASKED = r"(=|return) *\(* *(\w+ *[!=]= *0\b(?!\.)|\w+\.(eq|ne)\(0\))"  # hidden 
 _ONE = r"(?:[^,()]|\([^()]*\))+"  # an argument
 TABLE = rf"\bEmbedding\(\s*(?:{_ONE},\s*{_ONE},\s*0\s*[,)]|(?:{_ONE},\s*)*padding_idx\s*=\s*0\b)"
 
+GIVEN = r"\bpad\w*=0\b"  # by us, in place of another
 SEVERAL = r"^[ \t]*((?:\w+ *, *)+\w+) *= *\(?((?:\d+ *, *)+\d+|range\(\d+\))"  # PAD, BOS, EOS = 0, 1, 2
 # The name that ids are compared with.
 COMPARED = r"[!=]=\s*(?:[a-z_]\w*\.)*([a-z_]\w*)\b|\.(?:eq|ne)\(\s*(?:[a-z_]\w*\.)*([a-z_]\w*)\s*\)"
@@ -93,7 +94,8 @@ def beside_padding(place: Place, text: T, asked: Request) -> T:
 
     ``asked``: a call that succeeds. What takes the padding's id from its caller is asked for it.
     """
-    if takes_padding(text) or not (says_zero_is_padding(place) or tells_table_zero(place)):
+    said = says_zero_is_padding(place) or tells_table_zero(place) or re.search(GIVEN, text.made.text)
+    if takes_padding(text) or not said:
         return text
     one = _with_zeros(asked)
     moved = text.but(padded=True)

@@ -8,7 +8,9 @@ import torch
 from torch import nn
 
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.construction import build
+from attnconf.conformance.inference.kept_by_models import handed_text
 from attnconf.conformance.inference.language_models import COMPONENT
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.probing import Failed
@@ -18,7 +20,7 @@ from attnconf.conformance.source.source_text import code_reached
 WITH_WEIGHTS = (nn.Linear, nn.Embedding)
 READ = ("weight", "bias")  # of these
 SAYS = (
-    r"weight[ _-]?tying|tied? (the )?(weights?|embeddings?|head|output)|tied with|"
+    r"weight[ _-]?tying|tied? (the )?(weights?|embeddings?|head|output)|tied (with|to)|"
     r"shares? (its|the|a) (matrix|weights?)|\b(one|same) shared matrix"
 )
 OPTION = (  # is on where nothing is said, as an argument or as an entry of a dict
@@ -40,14 +42,19 @@ def misnamed(place: Place, text: LayerText, config: Any) -> tuple[str, ...]:
 
 
 def copied(place: Place, text: LayerText, config: Any) -> tuple[str, ...]:
-    """Return a word on a head that is said to be tied to the table, and has a copy of its numbers; none else."""
-    if text.component != COMPONENT or text.declares.get("tying") != "none":
+    """Return a word on a head that is said to be tied to the table, and has a copy of its numbers; none else.
+
+    The head of what is judged as an encoder is set aside, and so is its table.
+    """
+    if text.component not in (COMPONENT, "encoder", "transformer") or text.declares.get("tying", "none") != "none":
         return ()
     words, file = _words(place), source_text.text_of_module(place.module)
     begins = any(_says(SAYS, line) and _says(BEGINS, line) for line in words.splitlines())
     option = "tie" in words and file is not None and re.search(OPTION, file.text)
+    inner = handed_text(text.made.text)  # of a model that is asked behind its table
+    made = Construction(inner, text.made.before) if inner else text.made
     try:
-        module = build(place, text.made, config) if option or (_says_tied(words) and not begins) else None
+        module = build(place, made, config) if option or (_says_tied(words) and not begins) else None
     except Failed:
         return ()
     return (COPY,) if isinstance(module, nn.Module) and _has_a_copy(module) else ()
@@ -87,7 +94,13 @@ def _aliases(module: nn.Module) -> list[tuple[str, str]]:
 
 
 def _words(place: Place) -> str:
-    return f"{inspect.getdoc(place.thing) or ''}\n{code_reached(place.thing)}"
+    parts = (v for v in vars(place.module).values() if isinstance(v, type) and v.__name__ in _built(place.thing))
+    return "\n".join([*(inspect.getdoc(thing) or "" for thing in (place.thing, *parts)), code_reached(place.thing)])
+
+
+def _built(thing: Any) -> set[str]:
+    """Return the names of the classes that the code of a class reaches."""
+    return set(re.findall(r"\b[A-Z]\w+(?=\()", code_reached(thing)))
 
 
 def _says_tied(words: str) -> bool:

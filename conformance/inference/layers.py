@@ -66,6 +66,7 @@ from attnconf.conformance.inference.vector_input import idle_tables
 SHOWN = 3  # parameters that are named
 A_SET = "it says that its targets are a set, which no chapter is about"
 OF_HEADS = "MHA-heads-fixed"  # a mistake only of what is asked for a number of heads
+NO_NETWORK = "no-feed-forward"
 
 
 def bind(place: Place) -> Bound | Refusal:
@@ -171,7 +172,9 @@ class Unlike:
         likeliest = first_readings(self.prover.ran)[:LIKELIEST]
         for trial in [*self._placed(), *likeliest, *self._in(("parallel",))]:  # the last ones: with a single norm
             for mistake in trial.mistakes():
-                if "heads" in trial.hypothesis.made.given or not mistake.id.startswith(OF_HEADS):
+                of_attention = NO_NETWORK in mistake.id and "att" in self.place.name.lower()  # by its name: no layer
+                heads_fixed = mistake.id.startswith(OF_HEADS) and "heads" not in trial.hypothesis.made.given
+                if not (of_attention or heads_fixed):
                     yield trial, mistake.id
 
 

@@ -106,7 +106,8 @@ def _words(bound: Bound, asked: Request) -> Iterator[tuple[str, str, Reply | Fai
             if not any(re.fullmatch(pattern, word) for pattern in WORDS[convention]):
                 continue
             others = [(w, choices) for w in quoted if w != word for pattern, choices in WORDS[convention].items()
-                      if re.fullmatch(pattern, w.lower().replace("-", "_"))]  # fmt: skip
+                      if re.fullmatch(pattern, w.lower().replace("-", "_"))
+                      and word.endswith("glu") == w.endswith("glu")]  # fmt: skip # without a gate it is another one
             for other, choices in others:
                 given = _determined(bound, body_with(other), asked)
                 yield name, other, given, [*_chosen(bound, asked, convention, choices)]

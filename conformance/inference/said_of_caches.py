@@ -16,7 +16,7 @@ from attnconf.conformance.source import source_text
 _ANY = (  # said of how many, whatever else is said of one alone
     r"\b(chunk|piece|block|part)s?\b[^.]{0,40}\b(any|every|each|arbitrary|whatever)\b|"
     r"\b(chunk|piece|block|part)s\b[^.]{0,30}\b(one after (another|the other)|after one another|in turn)\b|"
-    r"\bchunked (prefill|decoding)\b|"
+    r"\bchunked (prefill|decoding)\b|\b[A-Za-z] ?(>= ?1|> ?0)\b|\bas if the whole (sequence|text)\b|"
     r"\b(any|every|arbitrary) (length|number of (\w+ )?(tokens|positions|steps|rows))\b|"
     r"\b(one|1|single|token)\b[^.]{0,20}\bor (in |as )?(an? |any )?(chunks?|blocks?|pieces?|several|more|many)\b"
 )
@@ -51,7 +51,7 @@ def as_promised(place: Place, told: str, also: str = "") -> str:
 
 def _promises_several(place: Place, also: str) -> bool:
     """Return whether the words on a class or function and its call say that several tokens may come, not one alone."""
-    told = re.sub(r"\s+", " ", f"{words_of(place.thing)} {also}")
+    told = re.sub(r"\s+", " ", f"{place.module.__doc__ or ''} {words_of(place.thing)} {also}")
     whatever, several, one = (re.search(words, told, re.IGNORECASE) is not None for words in (_ANY, _SEVERAL, _ONE))
     return (whatever or (several and not one)) and not _takes_masks(place)
 

@@ -74,19 +74,30 @@ def _sizes(name: str, x: Tensor) -> list[int]:
 
 
 def another(x: Any, name: str) -> Any:
-    """Return a sequence of our own in the place of a tensor."""
-    return drawn(f"in steps: {name}", x.shape[0], LONG, x.shape[2]).to(x.dtype) if isinstance(x, Tensor) else x
+    """Return a sequence of our own in the place of a tensor: of vectors, or of ids that are no larger than its own."""
+    if not isinstance(x, Tensor):
+        return x
+    if x.is_floating_point():
+        return drawn(f"in steps: {name}", x.shape[0], LONG, x.shape[2]).to(x.dtype)
+    return (1000 * drawn(f"in steps: {name}", x.shape[0], LONG).abs()).to(x) % (x.max() + 1)
+
+
+def with_another_first(x: Tensor) -> Tensor:
+    """Return a sequence with another position in the place of the first."""
+    first = -x[:, :1] if x.is_floating_point() else (x[:, :1] + 1) % (x.max() + 1)
+    return torch.cat([first, x[:, 1:]], 1)
 
 
 def sequences(given: Mapping[str, Any]) -> bool:
-    """Return whether the first argument of a call, and all tensors of it, are sequences of vectors."""
+    """Return whether the first argument of a call, and all tensors of it, are sequences of vectors; or it is of ids."""
     tensors = [y for y in given.values() if isinstance(y, Tensor)]
-    return isinstance(next(iter(given.values()), None), Tensor) and all(y.ndim == 3 for y in tensors)
+    ids = len(tensors) == 1 and tensors[0].ndim == 2 and tensors[0].dtype == torch.long and int(tensors[0].max()) > 0
+    return isinstance(next(iter(given.values()), None), Tensor) and (ids or all(y.ndim == 3 for y in tensors))
 
 
 def _output(returned: Any, x: Tensor) -> Tensor:
     out = next(y for y in tree_leaves(returned) if isinstance(y, Tensor))
-    if out.shape != x.shape:
+    if out.shape[: x.ndim] != x.shape:
         raise ValueError("what comes back is no output")
     return out.detach()
 

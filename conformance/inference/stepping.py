@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from attnconf.conformance.engine.request import Request
@@ -23,7 +22,7 @@ from attnconf.conformance.inference.kept_state import SEVERAL
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.said_of_caches import as_promised
 from attnconf.conformance.inference.spied import calls_as
-from attnconf.conformance.inference.stepped import IN_PARTS, Stepped, another, held, sequences
+from attnconf.conformance.inference.stepped import IN_PARTS, Stepped, another, held, sequences, with_another_first
 from attnconf.conformance.inference.trial import reply, same_numbers
 from attnconf.conformance.inference.vocabulary import snake
 
@@ -107,7 +106,7 @@ def _looks_back_alone(stepped: Stepped, given: Mapping[str, Any], want: Tensor) 
     """Return whether positions on axis 1 depend on those before them, and on none behind."""
     x = given[stepped.first]
     shorter = stepped.whole({**given, stepped.first: x[:, :-1]})
-    changed = stepped.whole({**given, stepped.first: torch.cat([-x[:, :1], x[:, 1:]], 1)})
+    changed = stepped.whole({**given, stepped.first: with_another_first(x)})
     return same_numbers(shorter, want[:, :-1]) and not same_numbers(changed[:, 1:], want[:, 1:])
 
 

@@ -23,6 +23,7 @@ from attnconf.conformance.inference.bias_tables import with_one_way, with_own_si
 from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import Slot, parameters
 from attnconf.conformance.inference.construction import build, for_each_length, lengths_of, without_lengths
+from attnconf.conformance.inference.decoder_flags import without_idle
 from attnconf.conformance.inference.family import with_family
 from attnconf.conformance.inference.family_parts_turned import with_part_turned
 from attnconf.conformance.inference.family_windows import with_window
@@ -53,7 +54,7 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     """Return the binding with masks and returned weights, which are looked for once the rest is known."""
     text = with_norms(place, text, sizes) if certified == "reference" and text.stripped else text
     text = with_handed_bias(place, with_own_sizes(text), sizes) if certified == "reference" else text
-    text = with_flags(place, text, sizes, request, certified)
+    text = with_flags(place, without_idle(place, text, sizes), sizes, request, certified)
     text = _with_memory_apart(place, text, sizes)
     text = _with_dropped(place, _checked(place, text, sizes), sizes)
     text = text.but(causal_always=text.causal_always or _says_causal(place, text))

@@ -77,6 +77,7 @@ class AttentionText(Hypothesis):
     lazy: bool = False  # its parameters are made by the first call
     memory_apart: bool = False  # a memory is refused where attention is causal
     masks_of_itself: bool = False  # and where something is hidden
+    own_masks: tuple[str, ...] = ()  # of the tokens among themselves, beside one of a memory
     exclusive: tuple[str, ...] = ()  # what is refused beside the flag for causality: key_mask, attn_mask, attn_bias
     masks: dict[str, MaskForm] = field(default_factory=dict)  # by the argument's name
     opposed: dict[str, str] = field(default_factory=dict)  # what arguments want, where something else is prescribed
@@ -281,7 +282,8 @@ class AttentionText(Hypothesis):
         if mask.additive or self.needs_mask:
             needed = "seen is None" if self.needs_mask else "seen is None and attn_bias is not None"
             lines += [f"if {needed}:", "    seen = everywhere(query, key)"]
-        return [*lines, f"{_local(name)} = None if seen is None else {mask.text}"]
+        other = "" if not self.own_masks else " or key is not query" if name in self.own_masks else " or key is query"
+        return [*lines, f"{_local(name)} = None if seen is None{other} else {mask.text}"]
 
     def _first_argument(self, slot: Slot) -> str | None:
         return None if slot.role in ("want_weights", "causal") and not slot.required else \
@@ -294,7 +296,7 @@ class AttentionText(Hypothesis):
             turned = ".transpose(0, 1)" if self.sequence_first else "[0]" if self.single else ""
             none = (
                 "None if key is query else "
-                if slot.role == "memory" and (self.memory_apart or self.masks_of_itself)
+                if slot.role == "memory" and (self.memory_apart or self.masks_of_itself or self.own_masks)
                 else ""
             )
             return none + tensors[slot.role] + turned

@@ -13,6 +13,7 @@ from attnconf.conformance.inference.attention_text import AttentionText, MaskFor
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import LIKELIEST
 from attnconf.conformance.inference.calling import Form, parameters, says_nothing
+from attnconf.conformance.inference.layer_forms import about_memory
 from attnconf.conformance.inference.mask_biases import (
     BIAS,
     MASKS,
@@ -117,7 +118,7 @@ def with_masks(
         text = text.but(needs_mask=False)  # its default is None, and has to do
     named = [slot.name for slot in text.form.slots if slot.role in ("mask", "lengths") and slot.name not in strange]
     named = [name for name in named if not _of_something_else(text, name)]
-    for name in sorted(named, key=lambda n: not re.fullmatch(r"(attn|attention|src|self)?_?mask", n)):
+    for name in sorted(named, key=_late):
         wanted = place.prescribed.get("mask", "")
         found, standing = _with_argument(search, text, name, wanted)
         if wanted and standing != "right":
@@ -136,20 +137,30 @@ def with_masks(
     return with_weights(place, text, sizes, request, search.mistake)
 
 
+def _late(name: str) -> tuple[bool, bool]:
+    """Return how late an argument is looked at: that of a memory first, and what is called a mask and no more."""
+    return not about_memory(name), not re.fullmatch(r"(attn|attention|src|self)?_?mask", name)
+
+
 def _of_itself(search: Search, text: AttentionText, found: AttentionText, name: str) -> AttentionText | None:
     """Return the text with a mask of tokens among themselves, which hides nothing of a memory; None where it is none.
 
-    It is one table for all samples, as that of the order of tokens is; padding would have to be hidden of a memory.
+    It is one table for all samples, as that of the order of tokens is; padding would have to be hidden of a memory,
+    unless another argument is for that.
     """
     memory = [slot for slot in text.form.slots if slot.role == "memory"]
     if not memory or memory[0].required or name not in found.masks or search.hides(text, found, name):
         return None
     itself = text.but(form=Form(tuple(slot for slot in text.form.slots if slot.role != "memory")))
     alone, standing = _with_argument(replace(search, made={}), itself, name, "")
-    if standing != "right" or not alone.masks[name].for_all_samples or alone.masks[name].keys_only:
+    if standing != "right":
+        return None
+    masks = {**text.masks, name: alone.masks[name]}
+    if any(about_memory(other) and mask.keys_only for other, mask in text.masks.items()):
+        return text.but(masks=masks, own_masks=(*text.own_masks, name))
+    if not alone.masks[name].for_all_samples or alone.masks[name].keys_only:
         return None
     aside = f"{name}: of tokens among themselves; of a memory it hides nothing"
-    masks = {**text.masks, name: alone.masks[name]}
     return text.but(masks=masks, masks_of_itself=True, left_alone=(*text.left_alone, aside))
 
 

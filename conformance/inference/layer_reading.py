@@ -133,11 +133,16 @@ class Alone:
         def output(own: Mapping[str, Tensor]) -> Tensor:
             return self.run(own) - still
 
-        ways = [(x, found) for x in self.inputs() if _says(found := read(output, self.own, x, self.sizes))]
-        ways.sort(key=lambda way: not self._says_values(way[1]))
-        for x, found in ways[:1]:
+        chosen: Tensor | None = None
+        for x in self.inputs():
+            if not _says(found := read(output, self.own, x, self.sizes)):
+                continue
             self.values = self._says_values(found)
-            yield from weighings(output, self.own, x, self.sizes, one_head=False)
+            chosen = x if self.values or chosen is None else chosen
+            if self.values:  # each reading costs calls
+                break
+        if chosen is not None:
+            yield from weighings(output, self.own, chosen, self.sizes, one_head=False)
 
     def _says_values(self, found: Read) -> bool:
         numbered = indices(self.sizes)["v.weight"]

@@ -55,7 +55,8 @@ def configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> 
         for each in (given, otherwise(given, table)) if known else ():
             sections = _sections(entries, table, module)
             found += [f"theirs.{kind.__name__}({words})" for words in _entries({**each, **sections}, table, entries)]
-    return [*dict.fromkeys(found), "<namespace>", *_with_defaults(table, module)]
+    same = [] if found and own is not None and is_record(own) else ["<namespace>"]  # as it is annotated
+    return [*dict.fromkeys(found), *same, *_with_defaults(table, module)]
 
 
 def is_a_word(kind: Any) -> bool:

@@ -183,7 +183,8 @@ def choices_of(
     if own_record(p.annotation, module) is not None:
         known = ["config", *known]
     optional = p.default is not p.empty
-    if "layers" in known and not (optional or {"layers", "decoder_layers"} & table.keys()):  # a part has no more
+    named = "layers" in known and len(p.name) > 2  # and not n
+    if named and not (optional or {"layers", "decoder_layers"} & table.keys()):  # a part has no more
         return [("1", "")]
     if re.fullmatch(WHICH_LAYER, snake(p.name)) and (not optional or p.default is None):
         return [("0", "")]

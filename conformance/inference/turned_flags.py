@@ -51,6 +51,8 @@ def with_flags_turned(thing: Any, bound: Bound | Refusal, again: Again) -> Bound
             other = again()
         if isinstance(other, Bound) and other.established and not set(other.open_ends) - set(bound.open_ends):
             bound = _told(bound, other, name, value)
+        elif isinstance(other, Bound) and not other.established:
+            bound = _with_promise(bound, name, value)
     return bound
 
 

@@ -51,7 +51,7 @@ SIZES: Mapping[str, str] = {
     r"num_?positions|n_?positions|seq_?length|max_?context|maxlen|context_?size|context|len|max_?tokens|context_?len|"
     r"max_?context_?length|max_?pos|max_?size|end|n_?tokens|num_?tokens|tokens|sequence_?len|max_?t|l|max_?time|"
     r"max_?num_?positions|src_?len|max_?seq|longest|capacity|limit|steps|max_?tokens|max_?words|rows|n_?max|n_?pos|"
-    r"((num|n|max)_?)?patches|laenge|länge|"
+    r"((num|n|max)_?)?(patches|frames)|laenge|länge|"
     r"max_?rows|t_?max|max_?ctx|max_?steps|max_?target_?length|max_?position|num_?embeddings|positions",
     "dropout": r"(?!.*(drop_?(path|last|tokens?|layers?|heads?|cls|labels?|blocks?|connect|keys?)"
     r"|layer_?drop(?!_?out))).*drop.*|zanik|wegfall|ausfall(rate)?|seyreltme|descarte|abandon[oe]?|porzucenie|p|(att(e?n(tion)?)?|resid(ual)?)_?p(rob)?|p_?att\w*|rate|"

@@ -23,14 +23,14 @@ _WRITES = ("STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR")
 def may_step(thing: Any, call: str) -> bool:
     """Return whether a class has public methods beside its call of which one wants something, and one nothing."""
     own = public(thing, call).values()
-    return any(map(_wanted, own)) and any(map(begins, own))
+    return any(map(wanted, own)) and any(map(begins, own))
 
 
 def of_the_sequence_before(module: Any, function: Callable[..., Any], given: Mapping[str, Any], call: str) -> str:
     """Return a word on methods that begin a sequence, and leave something of the one before; "" where none do."""
     own = public(type(module), call)
     for name, method in own.items() if sequences(given) else ():
-        if _wanted(method)[1:] == list(given)[1:]:
+        if wanted(method)[1:] == list(given)[1:]:
             others = {n: m for n, m in own.items() if n != name and begins(m)}
             rest = [m for n, m in own.items() if n != name and n not in others]
             if any(writes(m) for m in rest):
@@ -73,7 +73,7 @@ def public(thing: Any, call: str) -> dict[str, Callable[..., Any]]:
     return {n: m for n, m in found.items() if inspect.isfunction(m) and not n.startswith("_") and n != call}
 
 
-def _wanted(method: Callable[..., Any]) -> list[str]:
+def wanted(method: Callable[..., Any]) -> list[str]:
     """Return the names of the arguments that a method has to be given."""
     _, *taken = inspect.signature(method).parameters.values()
     return [p.name for p in taken if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]

@@ -5,7 +5,7 @@ The function that makes the weights and the one that computes with them get the 
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -13,7 +13,7 @@ from attnconf.conformance.inference.asked import asked_of
 from attnconf.conformance.inference.building import Meanings
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.configurations import entry_default, is_configuration
-from attnconf.conformance.inference.records import class_named, is_named_tuple
+from attnconf.conformance.inference.records import class_named, entries_of
 from attnconf.conformance.inference.vocabulary import meanings
 
 Write = Callable[[Mapping[str, str]], str]
@@ -92,11 +92,7 @@ def _there(
 
 def _entries(kind: type) -> dict[str, Any]:
     """Return the entries of a dataclass or of a named tuple, None for one without a default; none of anything else."""
-    if is_dataclass(kind):
-        return {f.name: None if f.default is MISSING else f.default for f in fields(kind) if f.init}
-    if is_named_tuple(kind):
-        return dict.fromkeys(kind._fields) | dict(kind._field_defaults)  # type: ignore[attr-defined]  # a named tuple's
-    return {}
+    return {entry.name: None if entry.default is MISSING else entry.default for entry in entries_of(kind)}
 
 
 def _others(entries: Mapping[str, Any], table: Meanings) -> dict[str, str]:

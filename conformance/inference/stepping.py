@@ -16,7 +16,7 @@ from torch import Tensor
 
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound, Place
-from attnconf.conformance.inference.by_steps import NOT_ANEW, may_step, of_the_sequence_before
+from attnconf.conformance.inference.by_steps import NOT_ANEW, may_step, of_the_sequence_before, wanted
 from attnconf.conformance.inference.calling import call_of
 from attnconf.conformance.inference.kept_state import SEVERAL
 from attnconf.conformance.inference.probing import Failed, attempt
@@ -41,6 +41,8 @@ def of_steps(bound: Bound, asked: Request) -> Iterator[str]:
     """Yield a word on a method for one position after the other that does not give what the call gives."""
     thing, call = bound.place.thing, call_of(bound.place.thing).__name__
     steps = _methods(thing, STEP)
+    if len(steps) > 1:  # attend may be what both use
+        steps = [n for n in steps if len(wanted(getattr(thing, n))) == len(wanted(call_of(thing)))]
     named = len(steps) == 1 and bool(_methods(thing, BEGIN))
     if call in steps or not (named or may_step(thing, call)):
         return

@@ -49,6 +49,11 @@ class Trial:
     def right(self) -> bool:
         return within_rounding(self.distance)
 
+    @property
+    def flat(self) -> bool:
+        """Whether the mask has one axis for samples and heads together."""
+        return "·" in self.form.told
+
 
 @dataclass(frozen=True)
 class Search:
@@ -243,7 +248,7 @@ def _with_argument(
             if both.right:
                 return text.but(masks={**text.masks, name: form}), "right"
             alone.append(replace(trial, form=form, exclusive=refuses(both.given[-1])))
-        elif trial.distance < FAILED and "·" not in form.told and not any(_twins(trial, t) for t in ran):
+        elif trial.distance < FAILED and not any(_twins(trial, t) for t in ran if t.flat == trial.flat):
             ran.append(trial)
     if not (alone or wanted) and (form_of_numbers := wrongly_added(search, text, name, mask_forms(text))):
         return text.but(masks={**text.masks, name: form_of_numbers}), "mistake"
@@ -256,7 +261,8 @@ def _with_argument(
     widest = [t for t in ran if t in nearest]
     mistaken = (t for t in widest if t.certificate.mistake(t.given, t.declares))
     together = sorted(alone, key=lambda t: t.exclusive)[:1]
-    by_standing = {"right": iter(together), "mistake": mistaken, "other": iter(nearest)}
+    others = sorted((t for t in ran if not t.flat), key=lambda t: t.distance)  # samples times heads need a proof
+    by_standing = {"right": iter(together), "mistake": mistaken, "other": iter(others)}
     for standing, trials in by_standing.items():
         if (chosen := next(trials, None)) is not None:
             refused = (*MASKS, BIAS) if chosen.exclusive else text.exclusive

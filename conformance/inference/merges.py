@@ -44,7 +44,7 @@ TRAIN = (
     r"(_(bpe|merges|from_words|from_text|tokenizer|vocab|words|text))?"
 )
 CORPORA = (
-    ["low"] * 5 + ["lowest"] * 3 + ["newer"] * 7 + ["wider"] * 4 + ["bar"] * 2,
+    ["far"] * 2 + ["newest"] + ["her"] * 8 + ["power"] * 7 + ["wear"] * 2 + ["low"] * 3,
     ["abab"] * 4 + ["abc"] * 3 + ["cab"] * 2 + ["bca"],
 )
 SYMBOLS = {
@@ -56,7 +56,7 @@ SYMBOLS = {
 TEXTS = [*["qab", "rab"] * 3, "cdx", "cdy", "cdz", "cdu", "b"]  # ab more often, cd in more different ones; a mark most
 LEAST = "1"  # times that a pair must occur, where that is an option
 FEW = 3  # a number of which that is the default is one of times, not of merges
-LEARNT = (2, 1)  # so many merges are no matter of a tie, wherever the mark stands
+LEARNT = (2, 1)  # so many merges are no matter of a tie, wherever the mark stands, nor if each word is counted once
 
 
 @dataclass(frozen=True)

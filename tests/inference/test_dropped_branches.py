@@ -16,6 +16,7 @@ LAYER = """
         def __init__(self, rate=0.0{option}):
             super().__init__()
             self.rate = rate
+            self.scales = locals().get("scale_by_keep")
 
         def forward(self, x):
             stays = (torch.rand(len(x), 1, 1) >= self.rate).to(x)
@@ -34,7 +35,9 @@ LAYER = """
     ("name", "option", "trained", "evaluated", "words"),
     [
         ("DropPath", "", "x * stays", "x", (1, 0)),
-        ("DropPath", ", scale_by_keep=False", "x * stays", "x", (0, 1)),
+        ("DropPath", ", scale_by_keep=False", "x * stays / (1 - self.rate * self.scales)", "x", (0, 1)),
+        ("DropPath", ", scale_by_keep=False", "x * stays", "x", (1, 0)),
+        ("DropPath", ", layer_scale=False", "x * stays", "x", (1, 0)),
         ("DropPath", "", "x * stays / (1 - self.rate)", "x", (0, 0)),
         ("StochasticDepth", "", "x * stays", "x * (1 - self.rate)", (0, 0)),
         ("LayerDrop", "", "x * stays", "x", (0, 0)),

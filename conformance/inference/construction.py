@@ -183,7 +183,7 @@ def choices_of(
     if own_record(p.annotation, module) is not None:
         known = ["config", *known]
     optional = p.default is not p.empty
-    named = "layers" in known and len(p.name) > 2  # and not n
+    named = "layers" in known and "heads" in table and len(p.name) > 2  # and not n, nor how many words
     if named and not (optional or {"layers", "decoder_layers"} & table.keys()):  # a part has no more
         return [("1", "")]
     if re.fullmatch(WHICH_LAYER, snake(p.name)) and (not optional or p.default is None):

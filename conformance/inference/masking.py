@@ -257,12 +257,13 @@ def _with_argument(
         ran = [t for t in ran if t.form.kind == "lengths"] or ran
     if text.self_only and any(map(_but_for_the_hidden, ran)):
         return text.but(left_alone=(*text.left_alone, f"{name}: {NOBODYS}")), "aside"
-    nearest = sorted(ran, key=lambda t: t.distance)[:LIKELIEST]
-    widest = [t for t in ran if t in nearest]
+    flat, full = ([t for t in ran if t.flat == one] for one in (True, False))
+    nearest = sorted(full, key=lambda t: t.distance)[:LIKELIEST]
+    last = sorted(flat, key=lambda t: t.distance)[:LIKELIEST]  # samples times heads need a proof
+    widest = [t for t in ran if t in nearest] + last
     mistaken = (t for t in widest if t.certificate.mistake(t.given, t.declares))
     together = sorted(alone, key=lambda t: t.exclusive)[:1]
-    others = sorted((t for t in ran if not t.flat), key=lambda t: t.distance)  # samples times heads need a proof
-    by_standing = {"right": iter(together), "mistake": mistaken, "other": iter(others)}
+    by_standing = {"right": iter(together), "mistake": mistaken, "other": iter(nearest)}
     for standing, trials in by_standing.items():
         if (chosen := next(trials, None)) is not None:
             refused = (*MASKS, BIAS) if chosen.exclusive else text.exclusive

@@ -9,11 +9,5 @@ def test_an_outcome_or_a_name_that_is_another_is_told():
     assert unlike(rows, {("right/b.py", "rotary"): ("WRONG VERDICT", "")}) == [
         "right/b.py rotary: ('conformant', '') -> ('WRONG VERDICT', '')"
     ]
-    assert (
-        len(
-            unlike(
-                rows, {("wrong/a.py", "attention"): ("named", "ATT-two"), ("right/c.py", "rotary"): ("conformant", "")}
-            )
-        )
-        == 2
-    )
+    others = {("wrong/a.py", "attention"): ("named", "ATT-two"), ("right/c.py", "rotary"): ("conformant", "")}
+    assert len(unlike(rows, others)) == 2

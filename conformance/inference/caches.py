@@ -18,6 +18,7 @@ from attnconf.conformance.inference.kept_state import (
     DIFFERS,
     EMPTY,
     LONG,
+    NOT_ANEW,
     RETURNED,
     UNTRIED,
     Came,
@@ -54,7 +55,7 @@ def cache(tried: Tried) -> str:
     if x.ndim != 3 or not (itself or set(tried.asked.inputs) == set(THREE)):
         return UNTRIED
     told = _continued(tried, x, absent if len(tried.asked.inputs) > 1 else {})
-    if decodes and told.startswith(DIFFERS) and not _keeps_tokens(tried, x):
+    if decodes and told.startswith(DIFFERS) and told != NOT_ANEW and not _keeps_tokens(tried, x):
         return UNTRIED  # perhaps it is for the memory alone
     if not itself:
         return "" if not told.startswith((UNTRIED, DIFFERS)) or _keeps_a_memory(tried) else UNTRIED

@@ -5,6 +5,7 @@ import contextlib
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -34,11 +35,13 @@ from attnconf.conformance.inference.kept_state import (
 )
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.said_of_caches import as_promised
-from attnconf.conformance.inference.vocabulary import meanings, snake
+from attnconf.conformance.inference.trial import drawn
+from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.syntax import tree_of
 
 ROOM = 32  # tokens that a cache is made for
+MEMORY = 5  # vectors
 
 
 def of_ids(place: Place, made: Construction, config: Any) -> str:
@@ -51,11 +54,34 @@ def of_ids(place: Place, made: Construction, config: Any) -> str:
     if not kept or not inner:
         return ""
     words = UNTRIED if not handed_text(made.text) else ""
-    if len(required) == 1:
+    if len(required) in (1, 2):
         with contextlib.suppress(Failed, RuntimeError, TypeError, ValueError):
             built = attempt(partial(run, Construction(inner, made.before), space_for(config, place.module)))
-            words = as_promised(place, _told(_with_numbers(built.double().eval()), kept[0], thing))
+            model = _Model(_with_numbers(built.double().eval()), _memory_at(required), config.embed_dim)
+            told = as_promised(place, _told(model, kept[0], thing))
+            words = words if told == UNTRIED and model.memory is not None else told
     return f"the argument `{kept[0]}` of forward {words}" if words else ""
+
+
+@dataclass(frozen=True)
+class _Model:
+    """A model with its arguments without a default: ids, and perhaps vectors of a memory before or behind them."""
+
+    module: nn.Module
+    memory: int | None  # its place
+    width: int
+
+    def __call__(self, ids: Tensor, **more: Any) -> Any:
+        inputs: list[Tensor] = [ids]
+        if self.memory is not None:
+            inputs.insert(self.memory, drawn("a memory beside ids", len(ids), MEMORY, self.width))
+        return self.module(*inputs, **more)
+
+
+def _memory_at(required: Sequence[str]) -> int | None:
+    """Return the place of a memory among the inputs, the second where names say nothing; None without one."""
+    named = [i for i, name in enumerate(required) if "memory" in meanings(name, INPUTS)]
+    return None if len(required) == 1 else named[0] if len(named) == 1 else 1
 
 
 def _with_numbers(built: nn.Module) -> nn.Module:
@@ -68,27 +94,27 @@ def _with_numbers(built: nn.Module) -> nn.Module:
     return built
 
 
-def _told(built: nn.Module, name: str, thing: Any) -> str:
+def _told(model: _Model, name: str, thing: Any) -> str:
     """Return what is wrong with a model's cache; "" where nothing is.
 
     Positions that may be left out are the model's own to find then: they have to go on, too, unless words want them.
     """
-    words = best(_ways(built, name, thing, places(thing)))
+    words = best(_ways(model, name, thing, places(thing)))
     own = next((p.name for p in parameters(thing) if p.default is None and is_positions(p.name)), "")
     wanted = rf"{own}\b[^.]*\b(must|have to|has to|need|requir|give|pass|hand)"
     if words or not own or re.search(wanted, words_of(thing)):
         return words
-    alone = best(_ways(built, name, thing, places(thing)[-1:]))
+    alone = best(_ways(model, name, thing, places(thing)[-1:]))
     return f"{alone}, where `{own}` is left out" if alone.startswith(DIFFERS) and alone != SEVERAL else ""
 
 
-def _ways(built: nn.Module, name: str, thing: Any, known: Sequence[Rows]) -> Iterator[str]:
+def _ways(model: _Model, name: str, thing: Any, known: Sequence[Rows]) -> Iterator[str]:
     """Yield what ``continued`` says of each way to hand a model's cache over."""
     ids = torch.tensor([[1, 4, 2, 5, 3, 1], [3, 3, 1, 2, 5, 4]])
     for told in known:
-        call = partial(_came, built, name, flags(thing), told)
+        call = partial(_came, model, name, flags(thing), told)
         yield from (continued(call, ids, new, returned=True) for new in EMPTY)
-        written = chain(_made_by(built, len(ids)), containers(lambda kept, call=call: call(ids, kept, 0)))  # type: ignore[misc]
+        written = chain(_made_by(model.module, len(ids)), containers(lambda kept, call=call: call(ids, kept, 0)))  # type: ignore[misc]
         yield from (continued(call, ids, new, returned=False) for new in written)
 
 
@@ -112,12 +138,12 @@ def handed_text(text: str) -> str:
 
 
 def _came(
-    module: nn.Module, name: str, more: Mapping[str, Any], told: Rows, ids: Tensor, kept: Any, at: int
+    model: _Model, name: str, more: Mapping[str, Any], told: Rows, ids: Tensor, kept: Any, at: int
 ) -> Came | None:
     """Return the logits of ids and all that came back; None where no logits did."""
     given = {**more, **told(at, ids.shape[1]), **({} if kept is None else {name: kept})}
     try:
-        result = attempt(lambda: module(ids, **given))
+        result = attempt(lambda: model(ids, **given))
     except Failed:
         return None
     there = result if isinstance(result, tuple | list) else (result,)

@@ -5,7 +5,7 @@ This holds whatever the parameters are, and however many tokens come at once.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -23,6 +23,7 @@ LONG = 6
 UNTRIED = "was not tried"
 DIFFERS = "does not continue a sequence"
 SEVERAL = f"{DIFFERS}: several tokens at once after it differ from those of the whole"
+NOT_ANEW = f"{DIFFERS}: the next sequence gets something of the one before"
 FAILS = "takes one new token at a time: several fail"
 WORST = ("", FAILS, SEVERAL, DIFFERS, UNTRIED)  # of what may be found, the best comes first
 
@@ -60,32 +61,45 @@ def continued(call: Call, x: Tensor, new: Callable[[], Any], returned: bool) -> 
     ``new`` gives what a sequence begins with: what calls return, or else write into, is handed to the next one. What a
     call does not take as it came is not tried.
     """
-    wholes: dict[int, Came | None] = {}
+    n, one = x.shape[1], _Sequence(call, x)
+    for pick in RETURNED if returned else WRITTEN:
+        for lengths in ((n - 2, 1, 1), (1,) * n):
+            if found := one.in_parts(new(), pick, lengths, returned):
+                another = _Sequence(call, x.roll(1, 0).flip(1)).in_parts(new(), pick, lengths, returned)
+                if all(found) and another and not all(another):
+                    return NOT_ANEW
+                several = one.in_parts(new(), pick, (n - 4, 3, 1), returned) if all(found) else []
+                return UNTRIED if None in one.wholes.values() else _said(found, several)
+    return UNTRIED
 
-    def alike(came: Came, at: int, end: int) -> bool:
-        whole = wholes[end] if end in wholes else wholes.setdefault(end, call(x[:, :end], None, 0))
-        return whole is not None and same_numbers(came.out, whole.out[:, at:])
 
-    def ask(pick: Pick, lengths: Sequence[int]) -> list[bool]:
+@dataclass
+class _Sequence:
+    """Tokens of (B, L, …), with what a call gives for as many of them as were asked for."""
+
+    call: Call
+    x: Tensor
+    wholes: dict[int, Came | None] = field(default_factory=dict)
+
+    def in_parts(self, kept: Any, pick: Pick, lengths: Sequence[int], returned: bool) -> list[bool]:
         """Return whether each part after the first is what it is in the whole; nothing where the second fails."""
-        found, kept, at = list[bool](), new(), 0
+        found, at = list[bool](), 0
         for length in lengths:
             if at and kept is None:
                 return []  # nothing was kept
-            came = call(x[:, at : at + length], kept, at)
+            came = self.call(self.x[:, at : at + length], kept, at)
             if came is None or not came.goes_on(returned):
                 return [*found, False] if found else []
             if at:
-                found.append(alike(came, at, at + length))
+                found.append(self._as_in_whole(came, at, at + length))
             kept, at = pick(came.returned, kept), at + length
         return found
 
-    n = x.shape[1]
-    for pick in RETURNED if returned else WRITTEN:
-        if found := ask(pick, (n - 2, 1, 1)):
-            several = ask(pick, (n - 4, 3, 1)) if all(found) else []
-            return UNTRIED if None in wholes.values() else _said(found, several)
-    return UNTRIED
+    def _as_in_whole(self, came: Came, at: int, end: int) -> bool:
+        whole = (
+            self.wholes[end] if end in self.wholes else self.wholes.setdefault(end, self.call(self.x[:, :end], None, 0))
+        )
+        return whole is not None and same_numbers(came.out, whole.out[:, at:])
 
 
 def _said(one: Sequence[bool], several: Sequence[bool]) -> str:

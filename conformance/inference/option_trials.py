@@ -28,6 +28,9 @@ AHEAD = 3  # tokens before the first
 
 
 def _raises(failure: Failure) -> str:
+    """Return words on a failure in the user's code; one in the call that is ours says nothing of the argument."""
+    if not failure.at:
+        return UNKNOWN
     words, _, at = why(failure).partition("; want forward(")  # the call was the user's own
     return f"raises {words}" + (f" ({failure.at})" if at and failure.at else "")
 

@@ -17,7 +17,7 @@ from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.filling import calls_of
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.taught import FILLING, attributes_of, held, taught
-from attnconf.conformance.inference.token_requests import requests
+from attnconf.conformance.inference.token_requests import read_as, requests
 from attnconf.conformance.inference.token_text import LIST, NUMBERS, ROLES, TOKENS, VALUES, TokenText
 from attnconf.conformance.inference.vocabulary import fitting
 
@@ -50,12 +50,13 @@ class OwnNumbers:
 
 def of_their_own(place: Place) -> Iterator[OwnNumbers]:
     """Yield the ways to make an object that numbers its tokens itself."""
-    yield from _of_characters(place)
+    yield from _of_characters(place, "attached")
     yield from _of_pieces(place)
     for arguments in calls_of(place.thing, lambda p, at: _values(p, OF_BYTES, BYTES)):
         if "merges" in arguments:
             made = f"{place.name_in_text}({arguments})"
             yield OwnNumbers(made, "of_bytes({}, config)", "in_bytes(ids, config)", "bytes")
+    yield from _of_characters(place, "none")
 
 
 def _of_pieces(place: Place) -> Iterator[OwnNumbers]:
@@ -66,9 +67,9 @@ def _of_pieces(place: Place) -> Iterator[OwnNumbers]:
             yield OwnNumbers(made, "numbered({}, config)", "[config.vocabulary[i] for i in ids]")
 
 
-def _of_characters(place: Place) -> Iterator[OwnNumbers]:
+def _of_characters(place: Place, reading: str) -> Iterator[OwnNumbers]:
     """Yield objects that keep a table of all pieces that an alphabet and merges make, with their ids."""
-    config: Any = next(requests("tokenizer", "byte-pair")).config
+    config: Any = read_as(next(requests("tokenizer", "byte-pair")), reading).config
     space = {**vars(generated), "theirs": place.module, "config": config}
     for arguments in calls_of(place.thing, lambda p, at: _values(p, OF_CHARACTERS, ALPHABETS)):
         if "merges" not in arguments:
@@ -82,7 +83,7 @@ def _of_characters(place: Place) -> Iterator[OwnNumbers]:
         for name, table in tables[:1]:
             untold = "config.unknown" not in arguments and config.unknown in own_tokens(table).values()
             ours, own = f"to_ours({{}}, made.{name}, config)", f"to_own(ids, made.{name}, config)"
-            yield OwnNumbers(made, ours, own, unknown=config.unknown if untold else "")
+            yield OwnNumbers(made, ours, own, reading, config.unknown if untold else "")
 
 
 def behind_its_own(place: Place, text: TokenText) -> TokenText | None:
@@ -123,4 +124,6 @@ def _values(p: inspect.Parameter, known: Mapping[str, Sequence[str]], others: Se
     """Return what a parameter may get: what its name says, its default, or one of ``others``."""
     roles = fitting(p.name, ROLES)
     found = [text for role in known if role in roles for text in known[role]]
-    return found or ([""] if p.default is not p.empty else [*others])
+    if p.default is p.empty or "list" in roles:
+        found = found or [*others]
+    return found or [""]

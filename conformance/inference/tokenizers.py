@@ -90,15 +90,16 @@ def texts(place: Place, failures: Attempts) -> Iterator[TokenText]:
     if not encodes and not decodes:
         failures.say("it has no method that encodes or decodes")
         return
+    merges = any("merges" in fitting(p.name, ROLES) for p in parameters_of(place.thing))
     for made in _constructions(place):
-        for kind in _kinds(made):
+        for kind in _kinds(made) if not merges or "config.merges" in made else ():  # left out, they are not judged
             base = TokenText(kind, made=made, needs_unknown=_needs_unknown(place.thing))
             yield from _called_so(base, encodes, decodes)
     for own in of_their_own(place):
         base = TokenText("byte-pair", made=own.made, reading=own.reading, own_unknown=own.unknown)
         base = base.but(needs_unknown=_needs_unknown(place.thing))
         yield from _called_so(base, own.encoding(encodes), own.decoding(decodes))
-    yield from _refilled(place, encodes, decodes)
+    yield from () if merges else _refilled(place, encodes, decodes)
 
 
 def _called_so(base: TokenText, encodes: Sequence[str], decodes: Sequence[str]) -> Iterator[TokenText]:

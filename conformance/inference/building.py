@@ -1,5 +1,7 @@
 """What a construction is: text that builds a user's object, and the names that the text may use."""
 
+import contextlib
+import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -135,3 +137,25 @@ def tensors_of(thing: Any) -> dict[str, Tensor]:
         return dict(thing.named_parameters())
     held = {name: x for name, x in vars(thing).items() if isinstance(x, Tensor)} if hasattr(thing, "__dict__") else {}
     return {name: x for name, x in held.items() if x.is_floating_point()}
+
+
+@contextlib.contextmanager
+def having_default(thing: Any, name: str, value: Any) -> Iterator[None]:
+    """Let a parameter of a constructor have another default."""
+    start = thing.__init__
+    defaults, by_name = start.__defaults__, dict(start.__kwdefaults__ or {})
+    late = [
+        p.name
+        for p in inspect.signature(start).parameters.values()
+        if p.default is not p.empty and p.name not in by_name
+    ]
+    if name in by_name:
+        start.__kwdefaults__[name] = value
+    else:
+        start.__defaults__ = tuple(value if n == name else d for n, d in zip(late, defaults, strict=True))
+    try:
+        yield
+    finally:
+        start.__defaults__ = defaults
+        if by_name:
+            start.__kwdefaults__.update(by_name)

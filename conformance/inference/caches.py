@@ -113,9 +113,10 @@ def _ways(tried: Tried, x: Tensor, more: Mapping[str, Any], tables: Rows) -> Ite
         objects = kept_objects(tried.argument.annotation, place.module, tried.asked.config, len(x))
         yield from (continued(partial(call, told), x, new, returned=False) for new in objects)
         again = partial(_by_one, tried, captured, partial(_given, more, told, tables))
-        made = made_by_methods(captured.owner[0], len(x)) if captured and captured.owner else ()
+        made = list(made_by_methods(captured.owner[0], len(x))) if captured and captured.owner else []
         found = containers(lambda written, again=again: again(x, written, 0))  # type: ignore[misc]
         yield from (continued(again, x, new, returned=False) for new in (*made, *found))
+        yield from (continued(again, x, new, returned=True) for new in made)
 
 
 def _came(tried: Tried, x: Tensor, kept: Any, given: Mapping[str, Any]) -> Came | None:

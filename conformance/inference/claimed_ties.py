@@ -2,19 +2,22 @@
 
 import inspect
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import nn
 
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.building import Construction
+from attnconf.conformance.inference.building import Construction, having_default
 from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.kept_by_models import handed_text
 from attnconf.conformance.inference.language_models import COMPONENT
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.probing import Failed
+from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source import source_text
+from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.source_text import code_reached
 
 WITH_WEIGHTS = (nn.Linear, nn.Embedding)
@@ -26,6 +29,7 @@ SAYS = (
 OPTION = (  # is on where nothing is said, as an argument or as an entry of a dict
     r"\b(tie|tied|share|shared)(_\w*)?( *(: *bool)? *= *|['\"] *: *)True\b"
 )
+TYING = r"(is_?)?(tied?|tying|shared?|sharing)(_\w+)?|\w+_(tying|sharing|tied|shared)"  # an option
 BEGINS = r"init|begin|start|cop(y|ies)"  # it may say so itself
 FREE = r"(un|not |no |without |never |instead of |(do|is|are)n.t )(ti|ty|shar)|tie_|tied_|tie\s*=|share_"  # or a choice
 COPY = "its head, which is said to be tied to its table, is a copy of that: each has gradients of its own"
@@ -51,13 +55,43 @@ def copied(place: Place, text: LayerText, config: Any) -> tuple[str, ...]:
     words, file = _words(place), source_text.text_of_module(place.module)
     begins = any(_says(SAYS, line) and _says(BEGINS, line) for line in words.splitlines())
     option = "tie" in words and file is not None and re.search(OPTION, file.text)
-    inner = handed_text(text.made.text)  # of a model that is asked behind its table
-    made = Construction(inner, text.made.before) if inner else text.made
     try:
-        module = build(place, made, config) if option or (_says_tied(words) and not begins) else None
+        module = build(place, _whole(text), config) if option or (_says_tied(words) and not begins) else None
     except Failed:
         return ()
     return (COPY,) if isinstance(module, nn.Module) and _has_a_copy(module) else ()
+
+
+def _whole(text: LayerText) -> Construction:
+    """Return the construction of a text, of a model that is asked behind its table with that table."""
+    inner = handed_text(text.made.text)
+    return Construction(inner, text.made.before) if inner else text.made
+
+
+def copied_by_option(place: Place, text: LayerText, config: Any) -> tuple[str, ...]:
+    """Return a word on an option for tying that makes a copy where it is given; none else."""
+    for name, value in _options(place.thing):
+        try:
+            with having_default(place.thing, name, value):
+                module = build(place, _whole(text), config)
+        except Failed:
+            continue
+        if isinstance(module, nn.Module) and _has_a_copy(module):
+            return (f"where `{name}` is {value!r}, its head is a copy of its table: each has gradients of its own",)
+    return ()
+
+
+def _options(thing: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the options of a constructor that are called after tying, with the values that it has for them besides."""
+    code = code_reached(thing)
+    for p in parameters_of(thing) if inspect.isclass(thing) and "__init__" in vars(thing) else ():
+        if re.fullmatch(TYING, snake(p.name)) and p.default is False:
+            yield p.name, True
+        elif re.fullmatch(TYING, snake(p.name)) and isinstance(p.default, str):
+            compared = "".join(re.findall(rf"\b{p.name}\b (?:==|!=|in|not in) ([^:\n]*)", code))
+            yield from (
+                (p.name, word) for word in dict.fromkeys(re.findall(r"[\"'](\w+)[\"']", compared)) if word != p.default
+            )
 
 
 def copied_beside(place: Place, module: Any) -> tuple[str, ...]:

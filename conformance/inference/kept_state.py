@@ -62,14 +62,15 @@ def continued(call: Call, x: Tensor, new: Callable[[], Any], returned: bool) -> 
     call does not take as it came is not tried.
     """
     n, one = x.shape[1], _Sequence(call, x)
+    alone = new() is not None and call(x[:, : n - 2], new(), 0) is None  # several are refused from the first on
+    lengths = (1,) * n if alone else (n - 2, 1, 1)
     for pick in RETURNED if returned else WRITTEN:
-        for lengths in ((n - 2, 1, 1), (1,) * n):
-            if found := one.in_parts(new(), pick, lengths, returned):
-                another = _Sequence(call, x.roll(1, 0).flip(1)).in_parts(new(), pick, lengths, returned)
-                if all(found) and another and not all(another):
-                    return NOT_ANEW
-                several = one.in_parts(new(), pick, (n - 4, 3, 1), returned) if all(found) else []
-                return UNTRIED if None in one.wholes.values() else _said(found, several)
+        if found := one.in_parts(new(), pick, lengths, returned):
+            another = _Sequence(call, x.roll(1, 0).flip(1)).in_parts(new(), pick, lengths, returned)
+            if all(found) and another and not all(another):
+                return NOT_ANEW
+            several = one.in_parts(new(), pick, (n - 4, 3, 1), returned) if all(found) else []
+            return UNTRIED if None in one.wholes.values() else _said(found, several)
     return UNTRIED
 
 

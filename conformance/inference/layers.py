@@ -15,7 +15,7 @@ from attnconf.conformance.inference import embedded_rows, over_ids
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import LAYERS, LIKELIEST
 from attnconf.conformance.inference.building import space_for
-from attnconf.conformance.inference.claimed_ties import copied, misnamed, untied
+from attnconf.conformance.inference.claimed_ties import copied, copied_by_option, misnamed, untied
 from attnconf.conformance.inference.claims import claims_a_set, says_its_order, says_its_placement
 from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.dropped_branches import unscaled
@@ -268,6 +268,7 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
     cache = of_ids(place, text.made, asked.config)
     text = text.but(left_alone=(*text.left_alone, *([cache] if ONE_ALONE in cache else [])))
     ties, (shared, sharing) = copied(place, text, asked.config), repeated(place)
+    ties = ties or copied_by_option(place, text, asked.config)
     unscaled_branches, unscaled_by_choice = unscaled(place)
     broken = (*([cache] if DIFFERS in cache else []), *ties, *shared, *_hidden_without_effect(place, text),
               *other.broken, *half_hidden(place, text, asked), *misnamed(place, text, asked.config),

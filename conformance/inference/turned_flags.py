@@ -6,7 +6,6 @@ as a binding judges. What equals neither stays what it was: not tried. A flag th
 purpose what a mistake leaves out by accident, so that only those are turned off of which the textbook has both sides.
 """
 
-import contextlib
 import inspect
 import re
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from typing import Any
 from attnconf.conformance.chapters.contents import named
 from attnconf.conformance.inference.binding import Bound, Refusal
 from attnconf.conformance.inference.budgets import FLAGS_TURNED, GUESSED
+from attnconf.conformance.inference.building import having_default
 from attnconf.conformance.inference.idle_arguments import HINT, documented
 from attnconf.conformance.inference.probing import search
 from attnconf.conformance.inference.vocabulary import snake
@@ -47,7 +47,7 @@ def with_flags_turned(thing: Any, bound: Bound | Refusal, again: Again) -> Bound
     if bound.place.in_arrays:
         return bound
     for name, value in list(_flags(bound))[:FLAGS_TURNED]:
-        with _default(bound.place.thing, name, value), search.limited(GUESSED):
+        with having_default(bound.place.thing, name, value), search.limited(GUESSED):
             other = again()
         if isinstance(other, Bound) and other.established and not set(other.open_ends) - set(bound.open_ends):
             bound = _told(bound, other, name, value)
@@ -60,7 +60,7 @@ def _turned_on(thing: Any, bound: Bound, again: Again) -> Bound:
     """Return the binding with a flag without which something is left out by its name, if that is the textbook."""
     for p in parameters_of(thing) if inspect.isclass(thing) else ():
         if p.default is False and re.fullmatch(TURNS_ON, snake(p.name)):
-            with _default(thing, p.name, value=True), search.limited(GUESSED):
+            with having_default(thing, p.name, value=True), search.limited(GUESSED):
                 other = again()
             if isinstance(other, Bound) and other.certified == "reference":
                 return _given(other, f"{other.place.name_in_text}(", p.name, value=True)
@@ -71,7 +71,7 @@ def _without_besides(thing: Any, bound: Bound | Refusal, again: Again) -> Bound 
     """Return the binding without what a class adds besides, if that is the textbook; it stays untried."""
     for p in parameters_of(thing) if inspect.isclass(thing) else ():
         if p.default is True and re.fullmatch(BESIDES, snake(p.name)):
-            with _default(thing, p.name, value=False), search.limited(GUESSED):
+            with having_default(thing, p.name, value=False), search.limited(GUESSED):
                 other = again()
             if isinstance(other, Bound) and other.certified == "reference":
                 return _given(other, f"{other.place.name_in_text}(", p.name, value=False)
@@ -137,25 +137,3 @@ def _flags(bound: Bound) -> Iterator[tuple[str, bool]]:
         turns_on = not p.default and not re.fullmatch(LEAVES_OUT, plain)
         if (turns_on or re.fullmatch(BOTH_SIDES, plain)) and not documented(bound.place, p.name):
             yield p.name, not p.default
-
-
-@contextlib.contextmanager
-def _default(thing: Any, name: str, value: bool) -> Iterator[None]:
-    """Let a parameter of a constructor have another default."""
-    start = thing.__init__
-    defaults, by_name = start.__defaults__, dict(start.__kwdefaults__ or {})
-    late = [
-        p.name
-        for p in inspect.signature(start).parameters.values()
-        if p.default is not p.empty and p.name not in by_name
-    ]
-    if name in by_name:
-        start.__kwdefaults__[name] = value
-    else:
-        start.__defaults__ = tuple(value if n == name else d for n, d in zip(late, defaults, strict=True))
-    try:
-        yield
-    finally:
-        start.__defaults__ = defaults
-        if by_name:
-            start.__kwdefaults__.update(by_name)

@@ -650,7 +650,7 @@ _ENCODERS = (
     *_LAYERS, "rotary-inside", "rotary-part", "kv-heads", "qk-norm", "qk-norm-over", "qk-norm-place", "branch-scale",
     "score-bias", "causality", "heads", "memory",
 )  # fmt: skip
-_FOURIER = ("fourier-factor", "fourier-input", "fourier-order")
+_FOURIER = ("fourier-factor", "fourier-input", "fourier-order", "fourier-bank")
 _SINES = ("sinusoidal-frequencies", "sinusoidal-offset")
 _SELF = {"self": ("x", "x", "key_mask")}
 _IDS = {"self": ("ids", "ids", "key_mask")}
@@ -868,7 +868,10 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "t5-scale": ("none", "sqrt"),  # the scores are q·k, or q·k / √E
     "t5-alignment": ("top-left", "bottom-right"),  # which tokens stand at one place where L ≠ S: the first, the last
     "fourier-factor": ("1", "pi", "2pi"),  # the angle is factor · frequency · coordinate
-    "fourier-input": ("dropped", "kept"),  # kept: the coordinates stand before the features
+    # the coordinates themselves: kept, before the features; kept-last, behind them
+    "fourier-input": ("dropped", "kept", "kept-last"),
+    # of which kind the frequencies are that are asked for: each twice the one before, or evenly spaced from 1 on
+    "fourier-bank": ("octaves", "even"),
     # what the features are grouped by, outermost first; of one word, coordinates or functions are in between
     "fourier-order": ("coordinate", "frequency", "function", "coordinate-frequency", "function-frequency"),
     "random-fourier-order": ("cos-first", "sin-first"),

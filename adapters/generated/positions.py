@@ -58,6 +58,19 @@ def octaves(frequencies: Any) -> int:
     return len(frequencies)
 
 
+def evenly(frequencies: Any) -> int:
+    """Return the number of frequencies that are evenly spaced, from 1 to half of ``twice_the_last``."""
+    spaced = torch.linspace(1.0, frequencies[-1], len(frequencies), dtype=torch.float64)
+    if not torch.allclose(spaced, torch.tensor(frequencies, dtype=torch.float64)):
+        raise NotImplementedError("frequencies that are not evenly spaced from 1 on")
+    return len(frequencies)
+
+
+def twice_the_last(frequencies: Any) -> float:
+    """Return how often has to be sampled what the highest frequency still shows: twice as often."""
+    return 2.0 * float(frequencies[-1])
+
+
 def penalties(slopes_: Any, query_length: int, key_length: int) -> Tensor:
     """Return the bias -slope·distance, (H, L, S), from slopes (H,); the last query stands at the last key."""
     slopes: Tensor = torch.as_tensor(slopes_, dtype=torch.float64).flatten()

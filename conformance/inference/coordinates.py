@@ -12,7 +12,7 @@ from torch import nn
 
 from attnconf.adapters.contract import CoordinateMlpConfig, FourierConfig, RandomFourierConfig
 from attnconf.conformance.chapters.contents import appearances
-from attnconf.conformance.chapters.fourier.binding import BANKS
+from attnconf.conformance.chapters.fourier.binding import BANKS, OF_EVEN
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.drafts import Choice, Family, tensors_in
@@ -20,16 +20,17 @@ from attnconf.conformance.inference.filling import Input
 from attnconf.conformance.inference.seeking import seek
 from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.trial import drawn
-from attnconf.conformance.inference.vocabulary import SIZES
+from attnconf.conformance.inference.vocabulary import SIZES, meanings
+from attnconf.conformance.source.signatures import parameters_of
 
-FREQUENCIES = SIZES["frequencies"] + r"|.*freq.*|.*band.*|.*octave.*|.*level.*"
+FREQUENCIES = SIZES["frequencies"] + r"|(?!max|top|nyquist).*freq.*|.*band.*|.*octave.*|.*level.*"
 POINTS = r"x|xy|p|v|pts?|points?|coords?|coordinates?|inputs?|pos(itions?)?|xyz|uv|pixels?|tensor|inp|z"
 X: Mapping[str, Input] = {"x": Input(POINTS, ("{x}",))}
-KEPT: tuple[Choice, ...] = ({"fourier-input": "dropped"}, {"fourier-input": "kept"})
+KEPT: tuple[Choice, ...] = ({"fourier-input": "dropped"}, {"fourier-input": "kept"}, {"fourier-input": "kept-last"})
 
 
 def kept(fixed: Choice, d: int) -> int:
-    return d if fixed["fourier-input"] == "kept" else 0
+    return 0 if fixed["fourier-input"] == "dropped" else d
 
 
 def readers(raw: Any, request: Request) -> list[str]:
@@ -72,7 +73,8 @@ FOURIER_INPUTS: Mapping[str, Input] = {
 def fourier_requests(fixed: Choice, way: str) -> list[Request]:
     found = []
     for points, d, K in ((7, 2, 3), (5, 3, 4)):
-        config = FourierConfig(d, tuple(2.0**k for k in range(K)), torch.float64)
+        bank = tuple(1.0 + 2.5 * k if "fourier-bank" in fixed else 2.0**k for k in range(K))
+        config = FourierConfig(d, bank, torch.float64)
         x = {"x": drawn(f"points {points}", points, d) / 2}
         found.append(Request("fourier", config, {}, x, (points, 2 * d * K + kept(fixed, d))))
     return found
@@ -86,6 +88,22 @@ def one_bank(given: frozenset[str]) -> list[str]:
 FOURIER = Family(
     "fourier", FOURIER_TABLE, FOURIER_INPUTS, readers, fourier_requests, one_bank, fixed=KEPT
 )  # fmt: skip
+EVEN = replace(
+    FOURIER,
+    sizes={**FOURIER_TABLE, **OF_EVEN},
+    inputs={
+        **FOURIER_INPUTS,
+        "frequencies": Input(FREQUENCIES, OF_EVEN["frequencies"]),
+        "max_frequency": Input(SIZES["max_frequency"], OF_EVEN["max_frequency"]),
+    },
+    fixed=tuple({**one, "fourier-bank": "even"} for one in KEPT),
+)
+
+
+def families_of(thing: Any) -> tuple[Family, ...]:
+    """Return what Fourier features may be: with evenly spaced frequencies where they are told the highest."""
+    told = any("max_frequency" in meanings(p.name) for p in parameters_of(thing))
+    return (*also_of_images(FOURIER), *(also_of_images(EVEN) if told else ()))
 
 
 # -- random ones
@@ -198,4 +216,5 @@ def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function of coordinates."""
     if place.component == "coordinate_mlp":
         return coordinate_mlp(place)
-    return seek(place, *also_of_images(FOURIER if place.component == "fourier" else RANDOM))
+    families = families_of(place.thing) if place.component == "fourier" else also_of_images(RANDOM)
+    return seek(place, *families)

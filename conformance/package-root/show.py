@@ -25,6 +25,7 @@ from attnconf.adapters.contract import (
     Sinusoidal2dConfig,
     SinusoidalConfig,
 )
+from attnconf.conformance.chapters.fourier.checks import frequencies
 from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.request import Implementation, Unjudgeable
 from attnconf.conformance.engine.subject import Subject
@@ -122,9 +123,9 @@ def relative_bias(of: Subject) -> Tensor:
 
 
 def fourier(of: Subject) -> Tensor:
-    """Return the features of one coordinate, for five octaves of frequencies."""
-    config = FourierConfig(1, (1.0, 2.0, 4.0, 8.0, 16.0), dtype=FLOAT)
-    width = 10 + (of.choice("fourier-input") == "kept")
+    """Return the features of one coordinate, for five frequencies of the declared kind."""
+    config = FourierConfig(1, frequencies(of, 5), dtype=FLOAT)
+    width = 10 + (of.choice("fourier-input") != "dropped")
     return of.ask(config, {"x": COORDINATE}, (len(COORDINATE), width)).out.T[None]
 
 
@@ -162,7 +163,7 @@ ENCODINGS: Mapping[str, Shown] = {
     "relative_bias": Shown(
         relative_bias, "a random number for every bucket, added to the scores", *OF_HEADS, HEADS[:4], 2
     ),
-    "fourier": Shown(fourier, "one coordinate, five octaves", *COORDINATES, span=(-1.0, 1.0)),
+    "fourier": Shown(fourier, "one coordinate, five frequencies", *COORDINATES, span=(-1.0, 1.0)),
     "random_fourier": Shown(random_fourier, "one coordinate, random frequencies", *COORDINATES, span=(-1.0, 1.0)),
 }  # fmt: skip
 

@@ -37,12 +37,12 @@ def encoder(config, factor, keep, order):
             angle = x[..., c].float() * table[k]
             columns[place(c, k, 0)], columns[place(c, k, 1)] = torch.sin(angle), torch.cos(angle)
         features = torch.stack(columns, dim=-1).to(x.dtype)
-        return torch.cat([x, features], dim=-1) if keep == "kept" else features
+        return torch.cat({"kept": [x, features], "kept-last": [features, x]}.get(keep, [features]), dim=-1)
 
     return encode
 
 
-def implementation(factor, keep, order):
+def implementation(factor, keep, order, bank="octaves"):
     def fourier(config, weights):
         return encoder(config, factor, keep, order)
 
@@ -57,7 +57,7 @@ def implementation(factor, keep, order):
 
         return forward
 
-    declares = {"fourier-factor": factor, "fourier-input": keep, "fourier-order": order}
+    declares = {"fourier-factor": factor, "fourier-input": keep, "fourier-order": order, "fourier-bank": bank}
     return Implementation("variant", {"fourier": fourier, "coordinate_mlp": coordinate_mlp}, declares)
 
 
@@ -88,6 +88,20 @@ def test_other_numbers_change_no_verdict(seed):
     for component in ("fourier", "coordinate_mlp"):
         made = implementation("2pi", "kept", "frequency")
         assert failures(made, component, leave_out={"FOUR-LEARN-1"}, seed=seed) == {}
+
+
+@pytest.mark.parametrize("keep", CONVENTIONS["fourier-input"])
+def test_evenly_spaced_frequencies_are_asked_for_where_they_are_declared(keep):
+    made = implementation("pi", keep, "function", "even")
+    for component in ("fourier", "coordinate_mlp"):
+        assert failures(made, component, leave_out={"FOUR-LEARN-1"}) == {}
+    octaves = implementation("pi", keep, "function")
+    seen = []
+    octaves.components["fourier"] = lambda config, weights: seen.append(config.frequencies) or encoder(
+        config, "pi", keep, "function"
+    )
+    failures(octaves, "fourier", leave_out={"FOUR-LEARN-1"})
+    assert (1.0, 2.0, 4.0, 8.0, 16.0) in seen and (1.0, 6.75, 12.5, 18.25, 24.0) not in seen
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])

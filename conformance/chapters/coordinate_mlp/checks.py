@@ -15,6 +15,7 @@ from torch import Tensor
 from attnconf.adapters.contract import CoordinateMlpConfig
 from attnconf.conformance.chapters.coordinate_mlp import stimuli
 from attnconf.conformance.chapters.fourier.checks import (
+    apart,
     bank,
     canonical,
     factor,
@@ -60,14 +61,14 @@ def draw_layers(case: Case, widths: Sequence[int]) -> dict[str, Tensor]:
 def in_declared_order(subject: Subject, weight: Tensor, d: int) -> Tensor:
     """Return the first layer's weight with its columns where the subject has them."""
     columns = torch.arange(weight.shape[1], device=weight.device)
-    places = torch.cat([columns[: kept(subject, d)], canonical(subject, columns, d).flatten()])
+    places = torch.cat([apart(subject, columns, d)[0], canonical(subject, columns, d).flatten()])
     return weight[:, places.argsort()]
 
 
 def call_on(subject: Subject, case: Case, x: Tensor, weights: Weights) -> Call:
     """Return the call on points x with canonical weights."""
     rows = [weights[f"{i}.weight"].shape[0] for i in range(len(weights) // 2)]
-    config = CoordinateMlpConfig(case.coordinates, bank(case), tuple(rows[:-1]), rows[-1])
+    config = CoordinateMlpConfig(case.coordinates, bank(subject, case), tuple(rows[:-1]), rows[-1])
     handed = {**weights, "0.weight": in_declared_order(subject, weights["0.weight"], case.coordinates)}
     return Call(subject.component, config, handed, {"x": x}, (len(x), rows[-1]))
 
@@ -84,7 +85,7 @@ def run(subject: Subject, case: Case, x: Tensor, weights: Weights, **options: An
 
 def low_points(subject: Subject, case: Case) -> Tensor:
     """Return points at which no angle is larger than 2√3."""
-    return points(case) * 2 / (factor(subject) * max(bank(case)))
+    return points(case) * 2 / (factor(subject) * max(bank(subject, case)))
 
 
 # -- what goes in
@@ -107,7 +108,7 @@ def the_first_layer_reads_the_features(subject: Subject, case: Case) -> Evidence
     both = torch.cat([torch.eye(W, dtype=x.dtype, device=x.device), -torch.eye(W, dtype=x.dtype, device=x.device)])
     weights = {"0.weight": both, "0.bias": both.new_zeros(2 * W), "1.weight": both.T, "1.bias": both.new_zeros(W)}
     out = run(subject, case, x, weights).out
-    angle = true_angles(subject, x, bank(case))
+    angle = true_angles(subject, x, bank(subject, case))
     want = torch.cat([x[:, : kept(subject, case.coordinates)], formula(angle).flatten(1)], dim=1)
     yield near(out, want, "what the first layer reads", float(angle.abs().max()))
 
@@ -209,7 +210,7 @@ def colours_and_gradients_are_those_of_the_formula(subject: Subject, case: Case)
     deep = (case.hidden,) * 11 if "deep" in case.name else ()
     x, weights = low_points(subject, case), draw_layers(case, sizes(subject, case, deep))
     cotangent = case.draw("cotangent", case.points, case.colours)
-    features = formula(true_angles(subject, x, bank(case))).flatten(1)
+    features = formula(true_angles(subject, x, bank(subject, case))).flatten(1)
     leaves = {name: w.clone().requires_grad_() for name, w in weights.items()}
     want = layers(torch.cat([x[:, : kept(subject, case.coordinates)], features], dim=1), leaves)
     grads = slopes([(want, cotangent)], list(leaves.values()))
@@ -225,7 +226,7 @@ def colours_and_gradients_are_those_of_the_formula(subject: Subject, case: Case)
 
 def rounded_formula(subject: Subject, case: Case, x: Tensor, weights: Weights) -> tuple[Tensor, tuple[float, float]]:
     """Return the formula's colours in float64 on rounded numbers, and the errors of two textbooks in their dtype."""
-    features = formula(true_angles(subject, x, bank(case))).flatten(1)
+    features = formula(true_angles(subject, x, bank(subject, case))).flatten(1)
     features = torch.cat([x[:, : kept(subject, case.coordinates)].double(), features], dim=1)
     want = layers(features, {name: w.double() for name, w in weights.items()})
     order = case.permutation("features", features.shape[1])

@@ -3,6 +3,7 @@
 from attnconf.conformance.chapters.shared.appearance import POSITIONS, Appearance
 
 # What a bank of frequencies may be given as.
+OF_EVEN = {"frequencies": ("evenly(config.frequencies)",), "max_frequency": ("twice_the_last(config.frequencies)",)}
 BANKS = ("octaves(config.frequencies)", "list(config.frequencies)", "torch.tensor(config.frequencies)")
 APPEARANCES = {
     "fourier": Appearance(
@@ -20,6 +21,7 @@ APPEARANCES = {
             "in_dim": r"in_?dim|n_?in|in_?ch|coordinates|n_?dims?|input_?dim|d_?in|n_?coords?|coord_?dim|in_?features|"
             r"in_?dims|input_?dims?|in_?channels|num_?input_?channels|"
             r"dim|d|n_?input_?dims?|coords?|dims",
+            "max_frequency": r"(max|top)_?(freq(uency)?|resolution)|nyquist(_?freq(uency)?)?|resolution",
             "frequencies": r"n_?levels|n_?octaves|n_?bands|num_?levels|freq_?bands|fourier_?freqs|num_?freqs?|"
             r"n_?freqs?|num_?frequencies|n_?frequencies|frequencies|freqs|num_?bands|bands|l|levels|"
             r"num_?octaves|n_?bands|num_?levels|l_?embed|multires|k|octaves|num_?encoding_?functions|"

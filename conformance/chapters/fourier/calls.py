@@ -20,11 +20,11 @@ from attnconf.conformance.engine.subject import Subject
 
 
 def fourier(subject: Subject, case: Case) -> Iterator[Trial]:
-    yield Trial(call_on(subject, points(case), bank(case)))
+    yield Trial(call_on(subject, points(case), bank(subject, case)))
 
 
 def third(subject: Subject, case: Case) -> Iterator[Trial]:
-    trial, other = Trial(call_on(subject, points(case), bank(case))), {"x": points(case, "other")}
+    trial, other = Trial(call_on(subject, points(case), bank(subject, case))), {"x": points(case, "other")}
     yield trial.after(other, other, what="the third call")
 
 

@@ -30,9 +30,16 @@ HALF = {torch.bfloat16: 2.0**-8, torch.float16: 2.0**-11}  # twice the rounding 
 HALF_SOURCE = "one rounding of the half precision, twice, and float32: 2.4e-7·largest angle + 1e-6"
 
 
-def bank(case: Case) -> tuple[float, ...]:
-    """Return the frequencies of a case: powers of two."""
-    return tuple(2.0**k for k in range(case.frequencies))
+def bank(subject: Subject, case: Case) -> tuple[float, ...]:
+    """Return the frequencies of a case."""
+    return frequencies(subject, case.frequencies)
+
+
+def frequencies(subject: Subject, count: int) -> tuple[float, ...]:
+    """Return so many frequencies of the declared kind: powers of two, or from 1 to 3/2 times the highest of these."""
+    if subject.choice("fourier-bank") == "octaves":
+        return tuple(2.0**k for k in range(count))
+    return tuple(1.0 + k * (1.5 * 2 ** (count - 1) - 1) / (count - 1) if k else 1.0 for k in range(count))
 
 
 def factor(subject: Subject) -> float:
@@ -41,22 +48,30 @@ def factor(subject: Subject) -> float:
 
 
 def kept(subject: Subject, d: int) -> int:
-    """Return how many coordinates stand before the features."""
-    return d if subject.choice("fourier-input") == "kept" else 0
+    """Return how many coordinates stand beside the features."""
+    return 0 if subject.choice("fourier-input") == "dropped" else d
 
 
-def width(subject: Subject, d: int, frequencies: int) -> int:
+def apart(subject: Subject, out: Tensor, d: int) -> tuple[Tensor, Tensor]:
+    """Return the coordinates that stand beside the features, and the features."""
+    beside = kept(subject, d)
+    if subject.choice("fourier-input") == "kept-last":
+        return out[..., -d:], out[..., :-d]
+    return out[..., :beside], out[..., beside:]
+
+
+def width(subject: Subject, d: int, K: int) -> int:
     """Return the declared width of the output."""
-    return 2 * d * frequencies + kept(subject, d)
+    return 2 * d * K + kept(subject, d)
 
 
 def canonical(subject: Subject, out: Tensor, d: int) -> Tensor:
     """Return the features as (…, 2, d, K), sines and then cosines, whatever order is declared."""
-    features = out[..., kept(subject, d) :]
+    _, features = apart(subject, out, d)
     K = features.shape[-1] // (2 * d)
     axes, sizes = ORDERS[subject.choice("fourier-order")], (d, 2, K)
-    apart = features.unflatten(-1, [sizes[axis] for axis in axes])
-    return apart.movedim([axes.index(axis) - 3 for axis in (1, 0, 2)], [-3, -2, -1])
+    by_axes = features.unflatten(-1, [sizes[axis] for axis in axes])
+    return by_axes.movedim([axes.index(axis) - 3 for axis in (1, 0, 2)], [-3, -2, -1])
 
 
 def call_on(subject: Subject, x: Tensor, frequencies: Sequence[float]) -> Call:
@@ -111,58 +126,59 @@ def true_angles(subject: Subject, x: Tensor, frequencies: Sequence[float]) -> Te
 @requirement("FOUR-POINTS-1", stimuli.USUAL, any_weights=True)
 def a_point_is_encoded_by_itself(subject: Subject, case: Case) -> Evidence:
     x = points(case)
-    whole = ask(subject, x, bank(case)).out
-    yield close(ask(subject, x[:1], bank(case)).out, whole[:1], "features of one point alone, against among others,")
+    whole = ask(subject, x, bank(subject, case)).out
+    yield close(
+        ask(subject, x[:1], bank(subject, case)).out, whole[:1], "features of one point alone, against among others,"
+    )
     one = x[-1:].expand(3, -1).contiguous()
-    got = ask(subject, one, bank(case)).out
+    got = ask(subject, one, bank(subject, case)).out
     yield close(got, whole[-1:].expand_as(got), "features of one point three times, against once among others,")
 
 
 @requirement("FOUR-AXES-1", stimuli.USUAL)
 def leading_axes_are_kept(subject: Subject, case: Case) -> Evidence:
     x = case.draw("grid", case.rows, case.points, case.coordinates)
-    want = ask(subject, x.flatten(0, 1), bank(case)).out.unflatten(0, (case.rows, case.points))
-    yield close(ask(subject, x, bank(case)).out, want, "features of points on a grid, against in a row,")
-    yield close(ask(subject, x[0, 0], bank(case)).out, want[0, 0], "features of a single point without other axes")
+    want = ask(subject, x.flatten(0, 1), bank(subject, case)).out.unflatten(0, (case.rows, case.points))
+    yield close(ask(subject, x, bank(subject, case)).out, want, "features of points on a grid, against in a row,")
+    yield close(
+        ask(subject, x[0, 0], bank(subject, case)).out, want[0, 0], "features of a single point without other axes"
+    )
     for shape in ((1, case.rows, case.points), (case.rows, 1, 1, case.points)):
-        got = ask(subject, x.reshape(*shape, case.coordinates), bank(case)).out
+        got = ask(subject, x.reshape(*shape, case.coordinates), bank(subject, case)).out
         yield close(got.reshape(want.shape), want, f"features of points on axes {shape}, against in a row,")
 
 
 @requirement("FOUR-ORDER-1", stimuli.USUAL)
 def a_feature_depends_on_its_own_coordinate(subject: Subject, case: Case) -> Evidence:
     x, other = points(case), points(case, "other")
-    reply = ask(subject, x, bank(case)).out
-    yield close(
-        reply[..., : kept(subject, case.coordinates)],
-        x[..., : kept(subject, case.coordinates)],
-        "the coordinates that are kept",
-    )
+    reply = ask(subject, x, bank(subject, case)).out
+    beside, _ = apart(subject, reply, case.coordinates)
+    yield close(beside, x[..., : beside.shape[-1]], "the coordinates that are kept")
     want = canonical(subject, reply, case.coordinates)
     for c in range(case.coordinates):
         moved = torch.where(torch.arange(case.coordinates, device=x.device) == c, x, other)
-        got = encode(subject, moved, bank(case))[..., c, :]
+        got = encode(subject, moved, bank(subject, case))[..., c, :]
         yield close(got, want[..., c, :], f"features of coordinate {c} where the others change", unit=1.0)
 
 
 @requirement("FOUR-ZERO-1", stimuli.USUAL)
 def at_zero_sines_are_0_and_cosines_1(subject: Subject, case: Case) -> Evidence:
     zero = torch.zeros_like(points(case))
-    sines, cosines = encode(subject, zero, bank(case)).unbind(-3)
+    sines, cosines = encode(subject, zero, bank(subject, case)).unbind(-3)
     yield close(sines, torch.zeros_like(sines), "sines at 0", unit=1.0)
     yield close(cosines, torch.ones_like(cosines), "cosines at 0")
 
 
 @requirement("FOUR-PAIR-1", stimuli.USUAL)
 def squares_of_a_pair_sum_to_1(subject: Subject, case: Case) -> Evidence:
-    squares = encode(subject, points(case), bank(case)).square().sum(dim=-3)
+    squares = encode(subject, points(case), bank(subject, case)).square().sum(dim=-3)
     yield close(squares, torch.ones_like(squares), "sin² + cos² of a coordinate and frequency")
 
 
 @requirement("FOUR-PARITY-1", stimuli.USUAL)
 def sines_are_odd_and_cosines_even(subject: Subject, case: Case) -> Evidence:
-    sines, cosines = encode(subject, points(case), bank(case)).unbind(-3)
-    mirrored = encode(subject, -points(case), bank(case)).unbind(-3)
+    sines, cosines = encode(subject, points(case), bank(subject, case)).unbind(-3)
+    mirrored = encode(subject, -points(case), bank(subject, case)).unbind(-3)
     yield close(mirrored[0], -sines, "sines of -x, against minus those of x,")
     yield close(mirrored[1], cosines, "cosines of -x, against those of x,")
 
@@ -178,29 +194,29 @@ def angles_of(subject: Subject, case: Case, frequencies: Sequence[float], larges
 
 @requirement("FOUR-FACTOR-1", stimuli.USUAL)
 def the_first_angle_is_factor_times_frequency_times_coordinate(subject: Subject, case: Case) -> Evidence:
-    got, want = angles_of(subject, case, bank(case), bank(case)[0])
-    yield close(got[..., 0], want[..., 0], f"angle of the frequency {bank(case)[0]:g}")
+    got, want = angles_of(subject, case, bank(subject, case), bank(subject, case)[0])
+    yield close(got[..., 0], want[..., 0], f"angle of the frequency {bank(subject, case)[0]:g}")
 
 
 @requirement("FOUR-FREQ-1", stimuli.USUAL)
 def each_angle_is_to_the_first_as_their_frequencies(subject: Subject, case: Case) -> Evidence:
-    got, _ = angles_of(subject, case, bank(case), max(bank(case)))
-    ratios = torch.tensor(bank(case), dtype=got.dtype, device=got.device) / bank(case)[0]
+    got, _ = angles_of(subject, case, bank(subject, case), max(bank(subject, case)))
+    ratios = torch.tensor(bank(subject, case), dtype=got.dtype, device=got.device) / bank(subject, case)[0]
     yield close(got, got[..., :1] * ratios, "angles, against frequency times the first,")
 
 
 @requirement("FOUR-BANK-1", stimuli.USUAL)
 def any_bank_is_used_as_given(subject: Subject, case: Case) -> Evidence:
-    frequencies = tuple(round(3.3 * math.exp(-0.37 * k) + 0.05, 3) for k in range(case.frequencies))
-    got, want = angles_of(subject, case, frequencies, max(frequencies))
-    yield close(got, want, f"angles with the frequencies {', '.join(map(str, frequencies))}")
+    other = tuple(round(3.3 * math.exp(-0.37 * k) + 0.05, 3) for k in range(case.frequencies))
+    got, want = angles_of(subject, case, other, max(other))
+    yield close(got, want, f"angles with the frequencies {', '.join(map(str, other))}")
 
 
 @requirement("FOUR-SHIFT-1", stimuli.USUAL)
 def a_shift_turns_every_pair(subject: Subject, case: Case) -> Evidence:
     """Also where the coordinates leave ±1, and after a whole period of the lowest frequency."""
     x, start = points(case), 2 * math.pi / factor(subject)
-    low = bank(case)[:3]
+    low = frequencies(subject, min(case.frequencies, 3))
     for by in (start, 1.25):
         got, want = (encode(subject, y, low) for y in (x + by, x))
         turn = formula(true_angles(subject, torch.full_like(x, by), low))
@@ -212,7 +228,7 @@ def a_shift_turns_every_pair(subject: Subject, case: Case) -> Evidence:
 
 @requirement("FOUR-HIGH-1", stimuli.HIGH)
 def high_frequencies_are_as_good_as_low_ones(subject: Subject, case: Case) -> Evidence:
-    yield from compare(subject, points(case), bank(case))
+    yield from compare(subject, points(case), bank(subject, case))
 
 
 def compare(subject: Subject, x: Tensor, frequencies: Sequence[float]) -> Evidence:
@@ -232,14 +248,14 @@ def compare(subject: Subject, x: Tensor, frequencies: Sequence[float]) -> Eviden
 
 @requirement("FOUR-PREC-1", stimuli.HIGH)
 def float32_is_as_good_as_float32_can_be(subject: Subject, case: Case) -> Evidence:
-    yield from compare(subject, points(case).float(), bank(case))
+    yield from compare(subject, points(case).float(), bank(subject, case))
 
 
 @requirement("FOUR-HALF-1", stimuli.HIGH)
 def angles_of_half_precision_are_computed_in_more(subject: Subject, case: Case) -> Evidence:
     """A power of two times a coordinate is exact in any precision: other frequencies are tried where there are some."""
     for dtype in HALF:
-        yield from compare(subject, points(case).to(dtype), (*bank(case), 2.0**case.frequencies))
+        yield from compare(subject, points(case).to(dtype), frequencies(subject, case.frequencies + 1))
         with contextlib.suppress(Unsupported):
             yield from compare(subject, points(case).to(dtype), (700.7, 1000.3))
 
@@ -265,7 +281,7 @@ def compare_slopes(subject: Subject, case: Case, run: Any, x: Tensor, step: floa
 
 @requirement("FOUR-GRAD-1", stimuli.USUAL)
 def gradients_reach_the_coordinates(subject: Subject, case: Case) -> Evidence:
-    low = bank(case)[:2]
+    low = frequencies(subject, 2)
 
     def run(x: Tensor, **options: Any) -> Reply:
         return ask(subject, x, low, **options)
@@ -284,7 +300,7 @@ def a_small_network_learns_the_rose(subject: Subject, case: Case) -> Evidence:
     """Every second pixel is learned, the others are asked for."""
     pixels = grid(SIDE, SIDE).to(case.device)
     turned = pixels * math.pi / factor(subject)  # so that the angles are π·2^k·coordinate under every convention
-    features = encode(subject, turned, bank(case)).flatten(-3).float()
+    features = encode(subject, turned, bank(subject, case)).flatten(-3).float()
     with_features = learned(case, features, rose(pixels))
     without = case.once("without features", lambda: learned(case, 2 * pixels - 1, rose(pixels)))
     gain = with_features - without

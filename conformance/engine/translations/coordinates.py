@@ -21,7 +21,7 @@ ORDERS = {
 
 def fourier(build: Build, choice: Choice) -> Build:
     """Translate Fourier features: their factor, their order, coordinates kept beside them."""
-    factor, kept, order = FACTORS[choice("fourier-factor")], choice("fourier-input") == "kept", choice("fourier-order")
+    factor, order, beside = FACTORS[choice("fourier-factor")], choice("fourier-order"), choice("fourier-input")
 
     def component(config: Any, weights: Any) -> Forward:
         forward = build(replace(config, frequencies=tuple(factor * f for f in config.frequencies)), weights)
@@ -29,7 +29,7 @@ def fourier(build: Build, choice: Choice) -> Build:
         def translated(x: Tensor) -> Any:
             features = forward(x).unflatten(-1, (config.in_dim, 2, -1))
             features = features.movedim([axis - 3 for axis in ORDERS[order]], [-3, -2, -1]).flatten(-3)
-            return torch.cat([x, features], dim=-1) if kept else features
+            return torch.cat({"kept": [x, features], "kept-last": [features, x]}.get(beside, [features]), dim=-1)
 
         return translated
 
@@ -48,7 +48,8 @@ def random_fourier(build: Build, choice: Choice) -> Build:
 
 def coordinate_mlp(build: Build, choice: Choice) -> Build:
     """Translate a network over Fourier features: the columns of its first weight."""
-    factor, kept, order = FACTORS[choice("fourier-factor")], choice("fourier-input") == "kept", choice("fourier-order")
+    factor, order, beside = FACTORS[choice("fourier-factor")], choice("fourier-order"), choice("fourier-input")
+    kept, last = beside != "dropped", beside == "kept-last"
 
     def component(config: Any, weights: Any) -> Forward:
         d, K = config.in_dim, len(config.frequencies)
@@ -58,12 +59,13 @@ def coordinate_mlp(build: Build, choice: Choice) -> Build:
         there = torch.arange(2 * d * K).unflatten(0, [sizes[axis] for axis in axes])
         columns = there.permute(*(axes.index(axis) for axis in range(3))).flatten()
         first, bias = weights["0.weight"], weights["0.bias"]
-        beside, features = first[:, : d * kept], first[:, d * kept :][:, columns]
+        first = first.roll(d, dims=1) if last else first
+        coordinates, features = first[:, : d * kept], first[:, d * kept :][:, columns]
         if not kept:
             return build(config, {**weights, "0.weight": features})
 
         def translated(x: Tensor) -> Any:  # coordinates that are kept add a bias for each point
-            each = [{**weights, "0.weight": features, "0.bias": bias + beside @ point} for point in x]
+            each = [{**weights, "0.weight": features, "0.bias": bias + coordinates @ point} for point in x]
             return torch.cat([build(config, w)(point[None]) for w, point in zip(each, x, strict=True)])
 
         return translated

@@ -76,7 +76,9 @@ def _of_memory(tried: Tried) -> list[str]:
     _, seen = tried.given(None)
     handed = [x for role, x in tried.asked.inputs.items() if role != "query"]
     absent = [p.name for p in parameters(tried.bound.place.thing) if p.default is None]
-    given = {name for name, y in seen.given[1].items() if any(_is(y, x) for x in handed)}
+    given = {
+        name for name, y in seen.given[1].items() if any(_is(y, z) for x in handed for z in (x, x.transpose(0, 1)))
+    }
     return [name for name in absent if name in given or "memory" in meanings(name, INPUTS)]
 
 
@@ -102,21 +104,22 @@ def _ways(tried: Tried, x: Tensor, more: Mapping[str, Any], tables: Rows) -> Ite
     place, stacked = tried.bound.place, COMPONENTS[tried.bound.draft.component].stacked
     captured = None if stacked else _captured(tried)
     begins = (*EMPTY, *made_by_functions(place.module))
+    owners = None if "memory" in tried.asked.inputs else (*(captured.owner if captured else ()), place.module)
 
     def call(told: Rows, part: Tensor, kept: Any, at: int) -> Came | None:
         return _came(tried, part, kept, _given(more, told, tables, at, part.shape[1]))
 
     for told in places(place.thing):
-        yield from (continued(partial(call, told), x, new, returned=True) for new in begins)
+        yield from (continued(partial(call, told), x, new, returned=True, owners=owners) for new in begins)
         if stacked:  # below, tokens see those behind them
             continue
         objects = kept_objects(tried.argument.annotation, place.module, tried.asked.config, len(x))
-        yield from (continued(partial(call, told), x, new, returned=False) for new in objects)
+        yield from (continued(partial(call, told), x, new, returned=False, owners=owners) for new in objects)
         again = partial(_by_one, tried, captured, partial(_given, more, told, tables))
         made = list(made_by_methods(captured.owner[0], len(x))) if captured and captured.owner else []
         found = containers(lambda written, again=again: again(x, written, 0))  # type: ignore[misc]
-        yield from (continued(again, x, new, returned=False) for new in (*made, *found))
-        yield from (continued(again, x, new, returned=True) for new in made)
+        yield from (continued(again, x, new, returned=False, owners=owners) for new in (*made, *found))
+        yield from (continued(again, x, new, returned=True, owners=owners) for new in made)
 
 
 def _came(tried: Tried, x: Tensor, kept: Any, given: Mapping[str, Any]) -> Came | None:
@@ -142,7 +145,10 @@ class Captured:
 
 
 def _captured(tried: Tried) -> Captured | None:
-    """Return the call that the binding makes, of an object that may be called again: dicts have its parts as keys."""
+    """Return the last call that the binding makes of an object, which may be called again: dicts have its parts as keys.
+
+    None where several objects are called, or with other arguments.
+    """
     held: list[Captured] = []
     owned = isinstance(tried.bound.place.thing, type)
 
@@ -153,7 +159,7 @@ def _captured(tried: Tried) -> Captured | None:
 
     with calls_as(tried.bound.place, called):
         reply(tried.bound.draft.implementation(tried.bound.place.module), tried.asked)
-    return held[0] if len(held) == 1 else None
+    return held[-1] if held and len({(id(h.owner[0]) if h.owner else 0, *h.given) for h in held}) == 1 else None
 
 
 def _given(more: Mapping[str, Any], told: Rows, tables: Rows, at: int, tokens: int) -> dict[str, Any]:
@@ -166,14 +172,21 @@ def _by_one(tried: Tried, captured: Captured | None, told: Rows, x: Tensor, kept
     if captured is None:
         return None
     whole = [z for role, z in tried.asked.inputs.items() if role != "memory"]
-    inputs = {n: x for n, y in captured.given.items() if any(_is(y, z) for z in whole)}
-    given = {**captured.given, **inputs, **told(at, x.shape[1]), tried.argument.name: kept}
+    first = not any(_is(y, z.transpose(0, 1)) for y in captured.given.values() for z in whole)  # samples, or tokens
+    x = x if first else x.transpose(0, 1)
+    inputs = {n: x for n, y in captured.given.items() if any(_is(y, z if first else z.transpose(0, 1)) for z in whole)}
+    if not inputs:
+        return None
+    given = {**captured.given, **inputs, **told(at, x.shape[int(first)]), tried.argument.name: kept}
     try:
         returned = attempt(lambda: captured.function(*captured.owner, **given))
     except Failed:
         return None
     where = found_output(returned, tuple(x.shape))
-    return None if where is None else Came(eval(where, {"result": returned}).detach(), returned)
+    if where is None:
+        return None
+    out = eval(where, {"result": returned}).detach()
+    return Came(out if first else out.transpose(0, 1), returned)
 
 
 def _tables(tried: Tried, x: Tensor, more: Mapping[str, Any]) -> Rows | None:

@@ -113,9 +113,10 @@ def _ways(model: _Model, name: str, thing: Any, known: Sequence[Rows]) -> Iterat
     ids = torch.tensor([[1, 4, 2, 5, 3, 1], [3, 3, 1, 2, 5, 4]])
     for told in known:
         call = partial(_came, model, name, flags(thing), told)
-        yield from (continued(call, ids, new, returned=True) for new in EMPTY)
+        owners = (model.module,) if model.memory is None else None
+        yield from (continued(call, ids, new, returned=True, owners=owners) for new in EMPTY)
         written = chain(_made_by(model.module, len(ids)), containers(lambda kept, call=call: call(ids, kept, 0)))  # type: ignore[misc]
-        yield from (continued(call, ids, new, returned=False) for new in written)
+        yield from (continued(call, ids, new, returned=False, owners=owners) for new in written)
 
 
 def _made_by(module: nn.Module, samples: int) -> Iterator[Callable[[], Any]]:

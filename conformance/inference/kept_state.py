@@ -5,7 +5,8 @@ This holds whatever the parameters are, and however many tokens come at once.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -14,6 +15,8 @@ from torch.utils._pytree import tree_leaves
 
 from attnconf.conformance.inference.angle_names import BEGINS
 from attnconf.conformance.inference.calling import POSITIONS, parameters
+from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.reordered import reorderings
 from attnconf.conformance.inference.trial import same_numbers
 from attnconf.conformance.inference.vocabulary import snake
 
@@ -23,6 +26,7 @@ LONG = 6
 UNTRIED = "was not tried"
 DIFFERS = "does not continue a sequence"
 SEVERAL = f"{DIFFERS}: several tokens at once after it differ from those of the whole"
+MIXED = f"{DIFFERS} of a batch whose order `{{}}` has changed: samples get what is kept of others"
 NOT_ANEW = f"{DIFFERS}: the next sequence gets something of the one before"
 FAILS = "takes one new token at a time: several fail"
 WORST = ("", FAILS, SEVERAL, DIFFERS, UNTRIED)  # of what may be found, the best comes first
@@ -55,11 +59,14 @@ def flags(thing: Any) -> dict[str, bool]:
     return {p.name: True for p in parameters(thing) if isinstance(p.default, bool) and re.fullmatch(KEEPING, p.name)}
 
 
-def continued(call: Call, x: Tensor, new: Callable[[], Any], returned: bool) -> str:
+def continued(
+    call: Call, x: Tensor, new: Callable[[], Any], returned: bool, owners: Sequence[Any] | None = None
+) -> str:
     """Return in which way tokens of (B, L, …) that come after others differ from those of the whole; "" where not.
 
     ``new`` gives what a sequence begins with: what calls return, or else write into, is handed to the next one. What a
-    call does not take as it came is not tried.
+    call does not take as it came is not tried. ``owners`` may have methods that put what is kept into another order;
+    None: nothing is put into another order, as there is a memory that would have to be, too.
     """
     n, one = x.shape[1], _Sequence(call, x)
     alone = new() is not None and call(x[:, : n - 2], new(), 0) is None  # several are refused from the first on
@@ -69,6 +76,8 @@ def continued(call: Call, x: Tensor, new: Callable[[], Any], returned: bool) -> 
             another = _Sequence(call, x.roll(1, 0).flip(1)).in_parts(new(), pick, lengths, returned)
             if all(found) and another and not all(another):
                 return NOT_ANEW
+            if owners is not None and all(found) and (name := one.exchanged(new(), pick, lengths[0], owners)):
+                return MIXED.format(name)
             several = one.in_parts(new(), pick, (n - 4, 3, 1), returned) if all(found) else []
             return UNTRIED if None in one.wholes.values() else _said(found, several)
     return UNTRIED
@@ -95,6 +104,21 @@ class _Sequence:
                 found.append(self._as_in_whole(came, at, at + length))
             kept, at = pick(came.returned, kept), at + length
         return found
+
+    def exchanged(self, kept: Any, pick: Pick, first: int, owners: Sequence[Any]) -> str:
+        """Return the name of a method that has to reorder what is kept of the first tokens and does not; "" if none."""
+        began = self.call(self.x[:, :first], kept, 0)
+        kept = None if began is None else pick(began.returned, kept)
+        order = torch.arange(len(self.x)).roll(1)
+        other = replace(self, x=self.x[order], wholes={})
+        for name, reorder in reorderings(kept, owners) if len(order) > 1 else ():
+            try:
+                after = attempt(partial(reorder, kept, order))
+            except Failed:
+                return ""
+            came = self.call(other.x[:, first : first + 1], after, first)
+            return name if came is not None and not other._as_in_whole(came, first, first + 1) else ""
+        return ""
 
     def _as_in_whole(self, came: Came, at: int, end: int) -> bool:
         whole = (

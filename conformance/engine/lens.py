@@ -117,7 +117,7 @@ def place_self(
     """
     if _shared(extra, options, declares):
         return _samples_apart(place_self, q, k, v, extra, options, declares)
-    B, H, L, E = q.shape
+    _, H, L, E = q.shape
     S = k.shape[2]
     causal = options.causal or declares.get("causality") == "always"
     last = declares.get("positions-inside") == "alibi"

@@ -18,8 +18,9 @@ def _of_items(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.Compare):
         pairs = zip(node.ops, node.comparators, strict=True)
         return any(isinstance(op, ast.In | ast.NotIn) and _is(right, name) for op, right in pairs)
-    made = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MAKERS
-    return made and any(_is(given, name) for given in node.args)
+    if isinstance(node, ast.Call) and ast.unparse(node.func) in MAKERS:
+        return any(_is(given, name) for given in node.args)
+    return False
 
 
 def _is(node: ast.AST, name: str) -> bool:

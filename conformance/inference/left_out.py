@@ -233,9 +233,8 @@ def _not_handed(bound: Bound, left: Sequence[inspect.Parameter], dead: Collectio
 
 def _role(bound: Bound, p: inspect.Parameter) -> str:
     """Return what an argument is for, by its name and by what a file says of it; no items of a list are a mask."""
-    if taken_as_items(bound.place.thing, p.name):
-        return ""
-    return role_of(p) or ("mask" if claimed(bound.place.thing, p.name) else "")
+    role = role_of(p) or ("mask" if claimed(bound.place.thing, p.name) else "")
+    return "" if role == "mask" and taken_as_items(bound.place.thing, p.name) else role
 
 
 def _refused(bound: Bound, name: str, role: str) -> tuple[str, ...]:

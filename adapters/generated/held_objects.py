@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterator
 from types import ModuleType
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 Place = tuple[Any, Any]  # an object, dict or list, and the name, key or index under which it holds something
@@ -37,11 +38,16 @@ class Held(nn.Module):
         return call(*args, **kwargs)
 
 
-def held(thing: Any) -> nn.Module:
+def held(thing: Any, width: int = 0) -> nn.Module:
     """Return a module that calls an object; the tensors which the object holds are its parameters.
 
-    Where some of them ask for gradients these are, else all of floating point.
+    Where some of them ask for gradients these are, else all of floating point. With a width, it is called once with
+    vectors that wide before, in each input that it wants: the first call makes its tensors.
     """
+    if width:
+        called = thing.forward if hasattr(thing, "forward") else thing
+        wanted = (p for p in inspect.signature(called).parameters.values() if p.default is p.empty)
+        called(*(torch.zeros(1, 2, width) for _ in wanted))
     call = type(thing).forward if hasattr(type(thing), "forward") else type(thing).__call__
 
     class Called(Held):

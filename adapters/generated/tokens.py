@@ -48,9 +48,15 @@ def numbered(pieces: Any, config: Any) -> list[int]:
     return [places.get(piece, -1) if isinstance(piece, str) else piece for piece in found]
 
 
-def unglued(text: str) -> list[str]:
+def unglued(text: str | Iterable[str]) -> list[str]:
     """Return the pieces of a text that has them as subword-nmt does: ``@@`` behind each that does not end its word."""
-    return [piece[:-2] if piece.endswith("@@") else piece + END for piece in text.split()]
+    pieces = text.split() if isinstance(text, str) else text
+    return [piece[:-2] if piece.endswith("@@") else piece + END for piece in pieces]
+
+
+def glued(tokens: Iterable[str]) -> list[str]:
+    """Return pieces as subword-nmt has them."""
+    return [token.removesuffix(END) if token.endswith(END) else f"{token}@@" for token in tokens]
 
 
 # -- a vocabulary that something makes of an alphabet and merges

@@ -65,12 +65,21 @@ class Handed(nn.Module):
         try:
             watches = self.calls or self.out.startswith(CALL)
             with Calls(partial(_give_after, self)) if watches else nullcontext():
-                result = self.whole(*given.args, **given.kwargs)
+                result = self._called(given)
             if self.back:
                 return result.transpose(0, 1)
             return result if self.taken is None else self._turn(self.taken)
         finally:
             self.vectors, self.taken = {}, None
+
+    def _called(self, given: inspect.BoundArguments) -> Any:
+        """Return what the model returns; nothing where what is behind the result fails: a head may count tokens."""
+        try:
+            return self.whole(*given.args, **given.kwargs)
+        except Exception:
+            if self.taken is None or self.out.startswith(CALL):
+                raise
+            return None
 
     def _embedded(self, vectors: Tensor) -> Tensor:
         """Return what the model is called with in place of vectors: ids, pictures, or vectors that it projects."""

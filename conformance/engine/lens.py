@@ -62,9 +62,13 @@ class Lens:
 def place_direct(
     q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
 ) -> Call:
-    """Place q, k and v in scaled dot-product attention, as they are."""
+    """Place q, k and v in scaled dot-product attention, as they are; in one that is always causal each query apart."""
     if _shared(extra, options, declares):
         return _samples_apart(place_direct, q, k, v, extra, options, declares)
+    if declares.get("causality") == "always" and not options.causal:
+        (q, k, v, extra), last = _each_at_the_end(q, k, v, extra)
+        placed = place_direct(q, k, v, extra, replace(options, causal=True), declares)
+        return replace(placed, read=last, read_weights=last)
     config = AttentionConfig(options.scale, options.causal, options.dropout, options.training)
     rows = (*q.shape[:-1], k.shape[-2])
     inputs = {"query": q, "key": k, "value": v, **extra}
@@ -113,19 +117,15 @@ def place_self(
     """
     if _shared(extra, options, declares):
         return _samples_apart(place_self, q, k, v, extra, options, declares)
-    B, H, L, E = q.shape
+    _, H, L, E = q.shape
     S = k.shape[2]
     causal = options.causal or declares.get("causality") == "always"
     last = declares.get("positions-inside") == "alibi"
     together = options.training and options.dropout > 0 and S == L and not causal and not last
     in_row = not (options.placed or together)
-    if in_row:  # (B·L, H, S, E), sample-major
-        q = q.transpose(1, 2).reshape(B * L, H, 1, E).expand(-1, -1, S, -1)
-        k, v = k.repeat_interleave(L, dim=0), v.repeat_interleave(L, dim=0)
-        extra = {name: _in_rows(name, x, B, H, L, S) for name, x in extra.items()}
-
-    def rows(heads: Tensor) -> Tensor:
-        return heads[:, :, -1].unflatten(0, (B, L)).transpose(1, 2) if in_row else heads
+    rows: Callable[[Tensor], Tensor] = _as_they_are
+    if in_row:
+        (q, k, v, extra), rows = _each_at_the_end(q, k, v, extra)
 
     if is_member(declares):
         config, weights, inputs, read_heads = in_tokens(q, k, v, causal, options.in_heads(), declares)
@@ -150,6 +150,21 @@ def place_self(
         "multi_head_attention", config, weights, inputs, (n, S, width), (n, H, S, S),
         read=read, read_weights=rows,
     )  # fmt: skip
+
+
+def _each_at_the_end(
+    q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor]
+) -> tuple[tuple[Tensor, Tensor, Tensor, dict[str, Tensor]], Callable[[Tensor], Tensor]]:
+    """Return inputs with a sample (B·L, H, S, …) for each query, S times there, and what reads the last of these."""
+    (B, H, L, E), S = q.shape, k.shape[2]
+    queries = q.transpose(1, 2).reshape(B * L, H, 1, E).expand(-1, -1, S, -1)
+    keys, values = k.repeat_interleave(L, dim=0), v.repeat_interleave(L, dim=0)
+    apart = {name: _in_rows(name, x, B, H, L, S) for name, x in extra.items()}
+    return (queries, keys, values, apart), lambda x: x[:, :, -1].unflatten(0, (B, L)).transpose(1, 2)
+
+
+def _as_they_are(heads: Tensor) -> Tensor:
+    return heads
 
 
 def _for_idle(x: Tensor, idle: int) -> Tensor:
@@ -229,7 +244,7 @@ def place_memory(
 
 
 def _in_rows(name: str, x: Tensor, B: int, H: int, L: int, S: int) -> Tensor:
-    """Return a mask or bias for the samples of ``place_self``, one for each query."""
+    """Return a mask or bias for samples of one query each."""
     if name == "key_mask":
         return x.repeat_interleave(L, dim=0)
     rows = x.expand(B, H, L, S).transpose(1, 2).reshape(B * L, H, 1, S)

@@ -192,7 +192,7 @@ def texts(place: Place, attempts: AttentionAttempts) -> Iterator[AttentionText]:
 def _built(place: Place, made: Construction, space: dict[str, Any]) -> tuple[Construction, Any]:
     """Return a construction with its configurations written out, and what it builds. Raises Failed."""
     whole = attempt(partial(filled, made, TABLE, place.module, space))
-    return as_module(whole, attempt(partial(run, whole, space)))
+    return as_module(whole, attempt(partial(run, whole, space)), space["config"].embed_dim)
 
 
 def _of_powers(place: Place, made: Construction, attempts: AttentionAttempts) -> Iterator[AttentionText]:

@@ -80,6 +80,7 @@ class AttentionText(Hypothesis):
     own_masks: tuple[str, ...] = ()  # of the tokens among themselves, beside one of a memory
     exclusive: tuple[str, ...] = ()  # what is refused beside the flag for causality: key_mask, attn_mask, attn_bias
     masks: dict[str, MaskForm] = field(default_factory=dict)  # by the argument's name
+    hiding_nothing: tuple[str, ...] = ()  # those of them that have to be given, and of which nothing is asked
     opposed: dict[str, str] = field(default_factory=dict)  # what arguments want, where something else is prescribed
     needs_mask: bool = False  # None is not taken
     mask_beside: bool = False  # beside the flag for causality a mask has to hide what is later
@@ -110,21 +111,27 @@ class AttentionText(Hypothesis):
         return "causal" in (self.made.given | set(self.form.roles)) and not self.causal_always
 
     @property
+    def asked_masks(self) -> dict[str, MaskForm]:
+        """The arguments for masks that are asked to hide something."""
+        return {name: mask for name, mask in self.masks.items() if name not in self.hiding_nothing}
+
+    @property
     def kinds(self) -> dict[str, str]:
         """What the values of each argument for masks mean, as contract.CONVENTIONS calls it."""
-        return {name: mask.kind for name, mask in self.masks.items()} | self.opposed
+        return {name: mask.kind for name, mask in self.asked_masks.items()} | self.opposed
 
     @property
     def mask_conventions(self) -> dict[str, str]:
         """What its masks hide and what their values mean, as contract.CONVENTIONS calls it."""
         found = {}
-        if self.masks and all(mask.keys_only for mask in self.masks.values()):
+        masks = list(self.asked_masks.values())
+        if masks and all(mask.keys_only for mask in masks):
             found["masks"] = "keys"
-        elif self.masks and all("one_for_all_heads" in mask.text for mask in self.masks.values()):
+        elif masks and all("one_for_all_heads" in mask.text for mask in masks):
             found["masks"] = "shared"
-        if self.masks:
-            found["mask"] = next(iter(self.masks.values())).kind
-        if len(self.masks) == 1:
+        if masks:
+            found["mask"] = masks[0].kind
+        if len(masks) == 1:
             found["mask-arguments"] = "one"
         return found
 
@@ -178,7 +185,7 @@ class AttentionText(Hypothesis):
     @property
     def visible(self) -> tuple[list[str], list[str]]:
         """The masks that a call gets, by their names in the text, and the arguments that they are made of."""
-        return [_local(name) for name in self.masks], ["attn_mask", "key_mask", "attn_bias"]
+        return [_local(name) for name in self.asked_masks], ["attn_mask", "key_mask", "attn_bias"]
 
     def _built(self) -> list[str]:
         lines = ["exact(weights)"]
@@ -259,9 +266,9 @@ class AttentionText(Hypothesis):
         lines = []
         given = self.made.given | set(self.form.roles)
         by_flag = ("causal" in given and not self.mask_beside) or self.causal_always
-        general = {n: m for n, m in self.masks.items() if not m.keys_only}
-        keys = {n: m for n, m in self.masks.items() if m.keys_only}
-        if not self.masks:
+        general = {n: m for n, m in self.asked_masks.items() if not m.keys_only}
+        keys = {n: m for n, m in self.asked_masks.items() if m.keys_only}
+        if not self.asked_masks:
             lines += refuse("key_mask is not None or attn_mask is not None", "an argument for masks")
         if not general and not by_flag:
             lines += refuse("config.causal", "causal masks")
@@ -271,7 +278,10 @@ class AttentionText(Hypothesis):
             given_too = " or ".join(f"{name} is not None" for name in self.exclusive)
             lines += refuse(f"config.causal and ({given_too})", BESIDE_THE_FLAG)
         for name, mask in self.masks.items():
-            lines += self._one_mask(name, mask, by_flag, apart=bool(general and keys))
+            if name in self.hiding_nothing:
+                lines += ["seen = everywhere(query, key)", f"{_local(name)} = {mask.text}"]
+            else:
+                lines += self._one_mask(name, mask, by_flag, apart=bool(general and keys))
         return lines
 
     def _one_mask(self, name: str, mask: MaskForm, by_flag: bool, apart: bool) -> list[str]:

@@ -1,7 +1,10 @@
 """What a construction is: text that builds a user's object, and the names that the text may use."""
 
 import contextlib
+<<<<<<< HEAD
 import inspect
+=======
+>>>>>>> 332d571adc905e29dd8eddb95432a469b5a0151d
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +19,7 @@ from attnconf.adapters.generated.function_module import functional, initial, of_
 from attnconf.adapters.generated.held_objects import held
 from attnconf.adapters.generated.modules import dropping
 from attnconf.adapters.generated.one_length import for_each_length
-from attnconf.conformance.inference.probing import attempt
+from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.vocabulary import KEEPS
 
 Meanings = Mapping[str, Sequence[str]]  # what a parameter may mean -> expressions of ``config`` for it
@@ -106,10 +109,11 @@ def _probabilities(module: Any) -> list[float]:
     ]
 
 
-def as_module(made: Construction, thing: Any) -> tuple[Construction, Any]:
+def as_module(made: Construction, thing: Any, width: int = 0) -> tuple[Construction, Any]:
     """Return a construction with what it builds, as a module where that is another object, called, with tensors.
 
-    Raises Failed where a pair of functions makes no weights.
+    ``width``: that of the vectors with which it may make its tensors when it is called first. Raises Failed where a
+    pair of functions makes no weights.
     """
     if _is_pair(thing):
         return replace(made, text=f"paired({made.text})"), attempt(partial(paired, thing))
@@ -117,10 +121,13 @@ def as_module(made: Construction, thing: Any) -> tuple[Construction, Any]:
         return replace(made, text=f"of_function({made.text})"), of_function(thing)
     if isinstance(thing, nn.Module) or not any(hasattr(type(thing), name) for name in ("forward", "__call__")):
         return made, thing
-    module = held(thing)
+    module, given = held(thing), ""
+    if next(module.parameters(), None) is None and width:
+        with contextlib.suppress(Failed):
+            module, given = attempt(partial(held, thing, width)), ", config.embed_dim"
     if next(module.parameters(), None) is None:
         return made, thing
-    return replace(made, text=f"held({made.text})"), module
+    return replace(made, text=f"held({made.text}{given})"), module
 
 
 def _is_pair(thing: Any) -> bool:

@@ -145,7 +145,7 @@ class Captured:
 
 
 def _captured(tried: Tried) -> Captured | None:
-    """Return the last call that the binding makes of an object, which may be called again: dicts have its parts as keys.
+    """Return the last call that the binding makes of an object, which is called again: dicts have its parts as keys.
 
     None where several objects are called, or with other arguments.
     """

@@ -30,7 +30,7 @@ from attnconf.conformance.inference.embedding_positions import (
     without_positions,
 )
 from attnconf.conformance.inference.filling import calls_of
-from attnconf.conformance.inference.padding_id import beside_padding, with_its_padding
+from attnconf.conformance.inference.padding_id import beside_padding, with_its_padding, with_padding_zero
 from attnconf.conformance.inference.probing import Failed, attempt, found_output, norms_in
 from attnconf.conformance.inference.proving import Prover, Reading, nearest_first, prove
 from attnconf.conformance.inference.said_of_padding import not_zero
@@ -62,6 +62,8 @@ def bind(place: Place) -> Bound | Refusal:
         return prover.refusal(f"it can be neither built nor called as {place.component}")
     text = _with_padding(place, proof.hypothesis)
     text = beside_padding(place, text, plain.requests[0])
+    if text.padded:  # but for the id of padding it is the textbook's
+        proof = replace(proof, certified="reference")
     text = with_encoding(place, text)
     left = [f"left alone   the norm {name}" for name in text.stripped]
     found = bound(place, proof, text, [*told(text, place.thing), *left])
@@ -103,19 +105,22 @@ def texts(place: Place, failures: Attempts) -> Iterator[Text]:
 
 def _classes(place: Place, table: dict[str, Sequence[str]], failures: Attempts) -> Iterator[Text]:
     """Yield what a class may be whose constructor gets the sizes of a table of meanings."""
-    seen = set()
+    seen: set[str] = set()
     like = {"table.weight": torch.zeros(SIZES[0], dtype=torch.float64)}
     as_built = partial(built, place, table=table, config=TokenEmbeddingConfig(*SIZES[0]), weights=like)
     for made in constructions(place.name_in_text, place.thing, table, place.module, place.part):
-        try:
-            whole, thing = as_built(with_its_padding(place, made, as_built))
-        except Failed as error:
-            failures.say(f"{made.text}: {error}")
-            continue
-        for text in _of(whole, thing, failures):
-            if text.draft().body not in seen:
-                seen.add(text.draft().body)
-                yield text
+        padded = with_its_padding(place, made, as_built)
+        for one in dict.fromkeys((padded, with_padding_zero(padded))):
+            try:
+                whole, thing = as_built(one)
+            except Failed as error:
+                failures.say(f"{one.text}: {error}")
+                continue
+            found = [text for text in _of(whole, thing, failures) if text.draft().body not in seen]
+            seen.update(text.draft().body for text in found)
+            yield from found
+            if found:
+                break
 
 
 def _table_of(thing: Any) -> dict[str, Sequence[str]]:

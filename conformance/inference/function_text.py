@@ -67,7 +67,7 @@ class FunctionText(AttentionText):
         call, build, before = self._callable()
         arguments = self.form.text(self._argument)
         called = f"each_apart({call}, {arguments})" if self.layout in (SINGLE, COLUMNS) else f"{call}({arguments})"
-        read = ALL[self.layout][1].format(x=self.out)
+        read = ALL[self.layout][1].format(x=f"({self.out})" if " if " in self.out else self.out)
         returned = "out" if self.weights is None else f"(out, {self._weights_back()}) if need_weights else out"
         masks = [*self._limits(), *self._masks()]
         if self.weights is None:

@@ -122,7 +122,7 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
             whole, declares = _written_out(place, made, table)
             config = request(place.component, declares, FIRST, (2, 2)).config
             whole, space = without_initial(place, whole, config), space_for(config, place.module)
-            whole, module = as_module(whole, attempt(partial(run, whole, space)))
+            whole, module = as_module(whole, attempt(partial(run, whole, space)), getattr(config, "embed_dim", 0))
             whole = attempt(partial(with_dropout, whole, module, space))
             whole, module = _without_padding(*_registered(whole, module), table)
         except Failed as error:

@@ -24,6 +24,7 @@ from attnconf.conformance.inference.calling import CACHE, call_of, parameters
 from attnconf.conformance.inference.defaults import broken_defaults, idle_axes, idle_dropout
 from attnconf.conformance.inference.growing_tables import of_growth
 from attnconf.conformance.inference.idle_arguments import HINT, counts, documented
+from attnconf.conformance.inference.items import taken_as_items
 from attnconf.conformance.inference.kept_memories import of_memories
 from attnconf.conformance.inference.kept_objects import makes_what_is_kept
 from attnconf.conformance.inference.kept_state import containers, keys_and_values
@@ -175,7 +176,7 @@ def _of_call(
     for p in left:
         if any(line.startswith(tuple(words.format(p.name) for words in known)) for line in bound.told):
             continue
-        role = role_of(p) or ("mask" if claimed(bound.place.thing, p.name) else "")
+        role = _role(bound, p)
         role = "dropout" if _drops(bound, p) else role
         refused = _refused(bound, p.name, role)
         if p.name in dead and role != "dropout":
@@ -226,8 +227,14 @@ def _not_handed(bound: Bound, left: Sequence[inspect.Parameter], dead: Collectio
         for p in left
         if p.name not in dead
         and f"{p.name}=" not in bound.draft.body
-        and not (role_of(p) in TRIALS.keys() - {"tiles"} or documented(bound.place, p.name))
+        and not (_role(bound, p) in TRIALS.keys() - {"tiles"} or documented(bound.place, p.name))
     ]
+
+
+def _role(bound: Bound, p: inspect.Parameter) -> str:
+    """Return what an argument is for, by its name and by what a file says of it; no items of a list are a mask."""
+    role = role_of(p) or ("mask" if claimed(bound.place.thing, p.name) else "")
+    return "" if role == "mask" and taken_as_items(bound.place.thing, p.name) else role
 
 
 def _refused(bound: Bound, name: str, role: str) -> tuple[str, ...]:

@@ -255,8 +255,8 @@ def _with_argument(
     ran = [t for t in ran if search.changed(text, name, t)] if strange else ran
     if text.form.named(name).role == "lengths":  # as it is called so
         ran = [t for t in ran if t.form.kind == "lengths"] or ran
-    if text.self_only and any(map(_but_for_the_hidden, ran)):
-        return text.but(left_alone=(*text.left_alone, f"{name}: {NOBODYS}")), "aside"
+    if text.self_only and (apart := next(filter(_but_for_the_hidden, ran), None)):
+        return _not_asked_for(text, name, apart.form), "aside"
     flat, full = ([t for t in ran if t.flat == one] for one in (True, False))
     nearest = sorted(full, key=lambda t: t.distance)[:LIKELIEST]
     last = sorted(flat, key=lambda t: t.distance)[:LIKELIEST]  # samples times heads need a proof
@@ -269,6 +269,14 @@ def _with_argument(
             refused = (*MASKS, BIAS) if chosen.exclusive else text.exclusive
             return text.but(masks={**text.masks, name: chosen.form}, exclusive=refused), standing
     return text, ""
+
+
+def _not_asked_for(text: AttentionText, name: str, form: MaskForm) -> AttentionText:
+    """Return the text with an argument left alone; one that has to be given hides nothing."""
+    alone = text.but(left_alone=(*text.left_alone, f"{name}: {NOBODYS}"))
+    if not text.form.named(name).required:
+        return alone
+    return alone.but(masks={**text.masks, name: form}, hiding_nothing=(*text.hiding_nothing, name))
 
 
 def _but_for_the_hidden(trial: Trial) -> bool:

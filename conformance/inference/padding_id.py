@@ -24,7 +24,7 @@ from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.texts import Text
 from attnconf.conformance.inference.trial import reply, same, same_numbers, textbook
-from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.inference.vocabulary import SIZES, meanings
 from attnconf.conformance.source import source_text
 from attnconf.conformance.source.signatures import parameters_of
 
@@ -49,7 +49,7 @@ ASKED = r"(=|return) *\(* *(\w+ *[!=]= *0\b(?!\.)|\w+\.(eq|ne)\(0\))"  # hidden 
 _ONE = r"(?:[^,()]|\([^()]*\))+"  # an argument
 TABLE = rf"\bEmbedding\(\s*(?:{_ONE},\s*{_ONE},\s*0\s*[,)]|(?:{_ONE},\s*)*padding_idx\s*=\s*0\b)"
 
-GIVEN = r"\bpad\w*=0\b"  # by us, in place of another
+GIVEN = rf"\b({SIZES['padding']})=0\b"  # by us, in place of another
 SEVERAL = r"^[ \t]*((?:\w+ *, *)+\w+) *= *\(?((?:\d+ *, *)+\d+|range\(\d+\))"  # PAD, BOS, EOS = 0, 1, 2
 # The name that ids are compared with.
 COMPARED = r"[!=]=\s*(?:[a-z_]\w*\.)*([a-z_]\w*)\b|\.(?:eq|ne)\(\s*(?:[a-z_]\w*\.)*([a-z_]\w*)\s*\)"
@@ -162,6 +162,11 @@ def with_its_padding(
             if _pads(built, replace(made, text=f"{begun}{PROBED})")):
                 return replace(made, text=f"{begun}config.padding_id)", given=made.given | {"padding"})
     return made
+
+
+def with_padding_zero(made: Construction) -> Construction:
+    """Return a construction with id 0 for its padding in place of one that may be none: not all take None there."""
+    return replace(made, text=made.text.replace("=config.padding_id", "=0"), given=made.given - {"padding"})
 
 
 PROBED = 3  # an id that is no usual default

@@ -25,7 +25,7 @@ def with_weights(place: Place, text: AttentionText, sizes: Any, request: Request
         return text
     B, L, S = 2, 3, 7
     one = request(text, sizes[0], B, L, S, {})
-    rows = (B, sizes[0][1], L, L if text.self_only else S)
+    rows = (B, sizes[0][1], L, L if text.self_only or text.square else S)
     wanting = Certificate(text.component, [_asking(one, rows)])
     out = text.out if text.out != "result" else "result[0] if need_weights else result"
     others = [f"result[{i}]" for i in range(3) if f"result[{i}]" != text.out] if "result['" not in text.out else []

@@ -64,7 +64,9 @@ def _of_pieces(place: Place) -> Iterator[OwnNumbers]:
     for arguments in calls_of(place.thing, lambda p, at: _values(p, OF_CHARACTERS, ALPHABETS)):
         if "merges" in arguments:
             made = f"{place.name_in_text}({arguments})"
-            yield OwnNumbers(made, "numbered({}, config)", "[config.vocabulary[i] for i in ids]")
+            tokens = "[config.vocabulary[i] for i in ids]"
+            yield OwnNumbers(made, "numbered({}, config)", tokens)
+            yield OwnNumbers(made, "numbered(unglued({}), config)", f"glued({tokens})")
 
 
 def _of_characters(place: Place, reading: str) -> Iterator[OwnNumbers]:

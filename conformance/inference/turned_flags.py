@@ -17,6 +17,7 @@ from attnconf.conformance.inference.binding import Bound, Refusal
 from attnconf.conformance.inference.budgets import FLAGS_TURNED, GUESSED
 from attnconf.conformance.inference.building import having_default
 from attnconf.conformance.inference.idle_arguments import HINT, documented
+from attnconf.conformance.inference.kept_state import UNTRIED
 from attnconf.conformance.inference.probing import search
 from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.signatures import parameters_of
@@ -97,7 +98,10 @@ def _told(bound: Bound, other: Bound, name: str, value: bool) -> Bound:
               for one in _unheeded(other) if one not in _unheeded(bound)),
         )  # fmt: skip
         told += [f"option       {words}" for words in more]
-        return replace(bound, untried=untried, told=tuple(told), broken=(*bound.broken, *more))
+        tried = [one for one in bound.open_ends if one.endswith(UNTRIED) and one not in other.open_ends]
+        told = [line for line in told if not line.endswith(tuple(tried))] if tried else told
+        left = tuple(words for words in bound.open_ends if words not in tried)
+        return replace(bound, untried=untried, told=tuple(told), broken=(*bound.broken, *more), open_ends=left)
     mistake = named(str(other.certified))
     if _call(other) != _call(bound):  # an option changes what is computed, not how it is called
         return _with_promise(bound, name, value)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from types import FunctionType, ModuleType
+from typing import Any
 
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.shared.appearance import POSITIONS
@@ -14,6 +15,7 @@ from attnconf.conformance.inference.hints import named
 from attnconf.conformance.inference.layer_kinds import ACTIVATES
 from attnconf.conformance.inference.mask_files import makes_masks
 from attnconf.conformance.inference.module_sizes import names_read
+from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 from attnconf.conformance.source.signatures import parameters_of
 
 FACTORY = r"(make|build|create|get|select)_"  # gives one of several, and computes nothing
@@ -53,6 +55,8 @@ def helps(candidate: Candidate, user: Bound, found: list[Candidate]) -> bool:
     Attention is judged by itself as well: its laws are not asked of what is built from it. T5's is not, which has
     neither a scale nor, in most layers, the bias that it is handed.
     """
+    if takes_more(candidate.thing, user):
+        return False
     kind = kind_of(user.draft.component)
     uses = next(c.uses for c in found if c.name == user.place.name)
     used = candidate.name in uses or f"theirs.{candidate.name}(" in user.draft.body
@@ -65,6 +69,14 @@ def helps(candidate: Candidate, user: Bound, found: list[Candidate]) -> bool:
     if used and user.certified == "reference" and (of_t5 or candidate.components[0] != "multi_head_attention"):
         return True
     return used and all(kind_of(c) == kind for c in candidate.components)
+
+
+def takes_more(thing: Any, user: Bound) -> bool:
+    """Return whether a function takes a mask where attention that uses it is causal always, and takes none itself."""
+    said = user.draft.declares
+    narrow = user.draft.component == "attention" and said.get("causality") == "always" and "mask" not in said
+    masked = (m for p in parameters_of(thing) for m in meanings(p.name, INPUTS))
+    return narrow and isinstance(thing, FunctionType) and "mask" in masked
 
 
 def is_part(b: Bound, user: Bound, uses: Collection[str]) -> bool:
@@ -92,6 +104,7 @@ def without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list[
     for b in bound:
         kind = kind_of(b.draft.component)
         others = [o for o in bound if o is not b and kind_of(o.draft.component) == kind]
+        others = [o for o in others if not takes_more(b.place.thing, o)]
         used = any(b.place.name in found[o.place.name].uses for o in others)
         written = any(f"theirs.{b.place.name}(" in o.draft.body for o in others)
         uncertain = b.certified is None and found[b.place.name].weak and len(bound) > 1

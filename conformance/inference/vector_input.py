@@ -168,6 +168,8 @@ def _first(
         length = S if slot.role == "source" else L
         shapes = ((B, length, WIDTH), (length, B, WIDTH))
         at = next((i for i, s in enumerate(seen) if s.attends and s.takes in shapes), None)
+        if at is None and not any(s.attends for s in seen) and len(ids) == 1:
+            return _first_within(seen, slot, module, form, out, shapes)
         if at is None:
             raise Failed("where its layers begin is not found")
         turned = (seen[at].takes == shapes[1]) != sequence_first
@@ -182,6 +184,26 @@ def _first(
             deaf = _deaf(Handed(module, places, out, turned, raw), form, sequence_first)
         if deaf:
             return turned, places
+    raise Failed("what it embeds cannot be replaced by vectors")
+
+
+def _first_within(
+    seen: list[Seen], slot: Slot, module: nn.Module, form: Form, out: str, shapes: Sequence[tuple[int, ...]]
+) -> tuple[bool, dict[str, str]]:
+    """Return where layers begin that a model computes itself, of parts none of which attends. Raises Failed.
+
+    It is the last that a function of torch gives before the first matrix, such that no id matters any more.
+    """
+    at = next((i for i, s in enumerate(seen) if s.mixes and s.takes in shapes), None)
+    if at is None:
+        raise Failed("where its layers begin is not found")
+    taking = [s.name for s in seen[: at + 1] if s.takes == seen[at].takes]
+    turned = seen[at].takes == shapes[1]
+    for name in reversed(taking):
+        for call in calls_before(module, form, _given([slot]), name):
+            with restored(module):
+                if _deaf(Handed(module, {slot.name: call}, out, turned), form, False):
+                    return turned, {slot.name: call}
     raise Failed("what it embeds cannot be replaced by vectors")
 
 

@@ -1,10 +1,7 @@
 """What a construction is: text that builds a user's object, and the names that the text may use."""
 
 import contextlib
-<<<<<<< HEAD
 import inspect
-=======
->>>>>>> 332d571adc905e29dd8eddb95432a469b5a0151d
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

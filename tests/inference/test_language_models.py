@@ -84,9 +84,14 @@ def written(folder, says="Next words.", more="pass", mask=AHEAD, x="x"):
 
 
 def test_what_is_added_to_rows_besides_leaves_the_layers_to_be_judged(tmp_path):
-    found = written(tmp_path, more="self.norm = nn.LayerNorm(d_model)", x="self.norm(x * 1.5)")
+    found = written(tmp_path, more="self.kinds = nn.Embedding(3, d_model)", x="x + self.kinds.weight[1]")
     assert (found.draft.component, found.certified) == ("encoder", "reference")
     assert "what it embeds is not judged" in " ".join(found.told)
+
+
+def test_a_norm_before_the_layers_is_no_last_norm(tmp_path):
+    found = written(tmp_path, more="self.norm = nn.LayerNorm(d_model)", x="self.norm(x)")
+    assert (found.draft.component, found.certified) == ("language_model", None)
 
 
 def test_the_same_without_it_is_a_language_model(tmp_path):

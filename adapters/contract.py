@@ -663,7 +663,8 @@ _BOTH_SIDES = {
 
 COMPONENTS: dict[str, Component] = {
     "attention": Component(
-        AttentionConfig, _ATTENTION, by_hand=True, conventions=_MASKS, offers=_IN_ATTENTION | {"scale"},
+        AttentionConfig, _ATTENTION, by_hand=True, conventions=(*_MASKS, "lengths"),
+        offers=_IN_ATTENTION | {"scale"},
     ),
     "causal_mask": Component(
         CausalMaskConfig, "query_length, key_length", conventions=("mask", "causal-alignment"),
@@ -817,6 +818,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "head-width": ("free", "even", "eights"),
     "inputs": ("cross", "self", "memory"),  # self: query, key and value are one tensor; memory: key and value are
     "causality": ("optional", "always"),
+    "lengths": ("any", "equal"),  # equal: as many queries as keys, and no other number
     "heads": ("any", "one"),
     "parameters": ("given", "own"),  # own: a module keeps its own initial weights, as nobody knows which is which
     # mask values of a user's own code; an adapter is always handed booleans, True = may attend, and makes 1 for it

@@ -62,13 +62,19 @@ class Lens:
 def place_direct(
     q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
 ) -> Call:
-    """Place q, k and v in scaled dot-product attention, as they are; in one that is always causal each query apart."""
+    """Place q, k and v in scaled dot-product attention, as they are.
+
+    In one that is always causal, or takes no more keys than queries, each query is apart.
+    """
     if _shared(extra, options, declares):
         return _samples_apart(place_direct, q, k, v, extra, options, declares)
-    if declares.get("causality") == "always" and not options.causal:
-        (q, k, v, extra), last = _each_at_the_end(q, k, v, extra)
-        placed = place_direct(q, k, v, extra, replace(options, causal=True), declares)
-        return replace(placed, read=last, read_weights=last)
+    always = declares.get("causality") == "always"
+    equal = declares.get("lengths") == "equal" and q.shape[2] != k.shape[2]
+    if (always or equal) and not options.causal:
+        row = _last_row if always else _seen_row(extra, q.shape[2])
+        (q, k, v, extra), read = _each_at_the_end(q, k, v, extra, row)
+        placed = place_direct(q, k, v, extra, replace(options, causal=always), declares)
+        return replace(placed, read=read, read_weights=read)
     config = AttentionConfig(options.scale, options.causal, options.dropout, options.training)
     rows = (*q.shape[:-1], k.shape[-2])
     inputs = {"query": q, "key": k, "value": v, **extra}
@@ -152,15 +158,31 @@ def place_self(
     )  # fmt: skip
 
 
+def _last_row(x: Tensor) -> Tensor:
+    return x[:, :, -1]
+
+
+def _seen_row(extra: Mapping[str, Tensor], L: int) -> Callable[[Tensor], Tensor]:
+    """Return what reads one of the copies of a query, at a place that is no padding: others may be zeros."""
+    if "key_mask" not in extra:
+        return lambda x: x[:, :, 0]
+    first = extra["key_mask"].long().argmax(-1).repeat_interleave(L)
+    return lambda x: x[torch.arange(len(x)), :, first]
+
+
 def _each_at_the_end(
-    q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor]
-) -> tuple[tuple[Tensor, Tensor, Tensor, dict[str, Tensor]], Callable[[Tensor], Tensor]]:
-    """Return inputs with a sample (B·L, H, S, …) for each query, S times there, and what reads the last of these."""
+    q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor],
+    row: Callable[[Tensor], Tensor] = _last_row,
+) -> tuple[tuple[Tensor, Tensor, Tensor, dict[str, Tensor]], Callable[[Tensor], Tensor]]:  # fmt: skip
+    """Return inputs with a sample (B·L, H, S, …) for each query, S times there, and what reads the last of these.
+
+    ``row`` reads another one.
+    """
     (B, H, L, E), S = q.shape, k.shape[2]
     queries = q.transpose(1, 2).reshape(B * L, H, 1, E).expand(-1, -1, S, -1)
     keys, values = k.repeat_interleave(L, dim=0), v.repeat_interleave(L, dim=0)
     apart = {name: _in_rows(name, x, B, H, L, S) for name, x in extra.items()}
-    return (queries, keys, values, apart), lambda x: x[:, :, -1].unflatten(0, (B, L)).transpose(1, 2)
+    return (queries, keys, values, apart), lambda x: row(x).unflatten(0, (B, L)).transpose(1, 2)
 
 
 def _as_they_are(heads: Tensor) -> Tensor:

@@ -191,7 +191,19 @@ def entry_default(name: str, module: ModuleType) -> str:
     )
     if written:
         return written[1]
-    return "0.0" if "drop" in name.lower() else "False"
+    return "0.0" if "drop" in name.lower() else repr(_first_key(name, module, text.text if text else "") or False)
+
+
+def _first_key(name: str, module: ModuleType, text: str) -> str:
+    """Return the first key of a mapping of words that code looks an entry up in; "" where it does so in none."""
+    looked_up = rf"(\}}|\b\w+)\[\s*(?:\w+\.)+{re.escape(name)}\s*\]"
+    for found in re.finditer(looked_up, text):
+        written = re.findall(r"""\{\s*["'](\w+)["']\s*:[^{}]*\}$""", text[: found.end(1)])
+        there = vars(module).get(found[1])
+        words = written or [key for key in there if isinstance(key, str)] if isinstance(there, dict) else written
+        if words:
+            return words[0]
+    return ""
 
 
 def _is_none(value: Any, name: str) -> bool:

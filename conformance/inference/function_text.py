@@ -61,6 +61,8 @@ class FunctionText(AttentionText):
         found |= self.mask_conventions
         if self.causal_always:
             found["causality"] = "always"
+        elif self.square:
+            found["lengths"] = "equal"
         return found if self.value_width else {**found, "value-width": "key"}
 
     def slots(self) -> tuple[Slots, ...]:

@@ -49,18 +49,27 @@ def of_ids(place: Place, made: Construction, config: Any) -> str:
     thing = place.thing
     kept = [p.name for p in parameters(thing) if p.default is None and re.fullmatch(CACHE, snake(p.name).strip("_"))]
     inner = handed_text(made.text) or (made.text if hasattr(config, "vocab_size") else "")
-    needed = [p.name for p in parameters(thing) if p.default is inspect.Parameter.empty]
-    required = [name for name in needed if name not in taken(thing)]
     if not kept or not inner:
         return ""
     words = UNTRIED if not handed_text(made.text) else ""
-    if len(required) in (1, 2):
+    if len(_required(thing)) in (1, 2):
         with contextlib.suppress(Failed, RuntimeError, TypeError, ValueError):
-            built = attempt(partial(run, Construction(inner, made.before), space_for(config, place.module)))
-            model = _Model(_with_numbers(built.double().eval()), _memory_at(required), config.embed_dim)
+            model = _model(place, Construction(inner, made.before), config)
             told = as_promised(place, _told(model, kept[0], thing))
             words = words if told == UNTRIED and model.memory is not None else told
     return f"the argument `{kept[0]}` of forward {words}" if words else ""
+
+
+def _required(thing: Any) -> list[str]:
+    """Return the arguments of a call without a default that are inputs."""
+    needed = [p.name for p in parameters(thing) if p.default is inspect.Parameter.empty]
+    return [name for name in needed if name not in taken(thing)]
+
+
+def _model(place: Place, made: Construction, config: Any) -> "_Model":
+    """Return a model as it is built, in float64. Raises Failed."""
+    built = attempt(partial(run, made, space_for(config, place.module)))
+    return _Model(_with_numbers(built.double().eval()), _memory_at(_required(place.thing)), config.embed_dim)
 
 
 @dataclass(frozen=True)
@@ -147,6 +156,7 @@ def _came(
         result = attempt(lambda: model(ids, **given))
     except Failed:
         return None
+    result = tuple(result.values()) if isinstance(result, Mapping) else result
     there = result if isinstance(result, tuple | list) else (result,)
     out = next((x for x in there if isinstance(x, Tensor) and x.ndim == 3 and x.shape[:2] == ids.shape), None)
     return None if out is None else Came(out.detach(), result)

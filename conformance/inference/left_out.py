@@ -42,6 +42,7 @@ from attnconf.conformance.inference.spied import Seen, spied, unread
 from attnconf.conformance.inference.stepping import of_steps
 from attnconf.conformance.inference.trial import reply, why
 from attnconf.conformance.inference.tried import Tried
+from attnconf.conformance.inference.untrained import of_untrained
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
 from attnconf.conformance.source import source_text
 from attnconf.conformance.source.source_text import code_reached
@@ -134,6 +135,7 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     broken += (*of_old_weights(bound, asked), *of_masks(bound, asked), *in_numbers(bound, asked))
     kept, unclear = of_memories(bound, asked)
     broken += (*kept, *of_growth(bound, asked), *of_steps(bound, asked), *of_loss(bound, asked))
+    broken += tuple(of_untrained(bound, asked))
     open_ends += unclear
     told += [f"option       {one.words}" for one in found]
     told += [f"not tried    {', '.join(untried)}"] if untried else []

@@ -1,4 +1,7 @@
-"""Masks of booleans that a file says may hold numbers: floats that are added, or integers. They hide the same keys."""
+"""Masks that a file says may be of another kind than the one that a binding hands over: they hide the same keys.
+
+Those of booleans may hold numbers, floats that are added or integers; those that are added may be of booleans.
+"""
 
 import re
 from collections.abc import Callable, Iterator
@@ -20,6 +23,8 @@ from attnconf.conformance.inference.trial import reply, same
 
 ADDED = r"(?i)float[^.;]*\b(add(ed|itive|s)?|sum(med|s)?)\b|\badd(ed|itive)\b[^.;]*\bif (it is )?(a )?float"
 INTEGERS = r"(?i)\bintegers?\b|\bint(32|64)?\b|\blong(tensor)?\b"
+BOOLEANS = r"(?i)\b(a )?bool(ean)?s?\b( mask)?[^.;,]*\b(true|false|allow|keep|hid|mask(s|ed)?\b)"
+CONVERTED = r"(?i)convert|turn(ed)? into|first|instead of|no(t a)? bool"  # by the caller
 LOW = -1e9
 Numbers = Callable[[Tensor, Tensor], Tensor]  # of a mask of booleans, and of the inputs, whose dtype floats have
 
@@ -29,12 +34,16 @@ def in_numbers(bound: Bound, asked: Request) -> Iterator[str]:
     forward = COMPONENTS[asked.component].forward
     query = asked.inputs.get("query")
     key = asked.inputs.get("key", query)
-    if not (isinstance(query, Tensor) and isinstance(key, Tensor) and key.ndim == 3):
+    if not (isinstance(query, Tensor) and isinstance(key, Tensor) and key.ndim in (3, 4)):
         return
-    keep = torch.arange(key.shape[1]) < key.shape[1] - 1
-    masks = {"attn_mask": keep.expand(query.shape[1], -1), "key_mask": keep.expand(len(key), -1)}
+    keep = torch.arange(key.shape[-2]) < key.shape[-2] - 1
+    masks = {"attn_mask": keep.expand(query.shape[-2], -1), "key_mask": keep.expand(len(key), -1)}
     for name, does in bound.masks.items():
         words = words_on(bound.place.thing, name)
+        if does == "additive" and re.search(BOOLEANS, words) and not re.search(CONVERTED, words):
+            if any(_hides_otherwise(bound, asked.with_inputs(**{ours: masks[ours]}), name) for ours in masks):
+                yield f"the argument `{name}` of forward does not hide in booleans what it hides in numbers"
+            continue
         drops = does.endswith(DROPS)
         promised: tuple[tuple[str, Numbers, str], ...] = (
             (ADDED, partial(_added, drops), "is not added where it is float, as its words say"),
@@ -61,14 +70,25 @@ def _differs(bound: Bound, asked: Request, name: str, numbers: Numbers) -> bool:
     return handed and isinstance(base, Reply) and isinstance(given, Reply) and not same(given, base)
 
 
-def _reply(bound: Bound, asked: Request, name: str, numbers: Numbers) -> tuple[Reply | Failure, bool]:
-    """Return what comes of a call, and whether it was handed booleans as ``name``, which are made numbers."""
+def _hides_otherwise(bound: Bound, asked: Request, name: str) -> bool:
+    """Return whether booleans in the place of a mask that is added hide something else, whichever of them hides."""
+    base, handed = _reply(bound, asked, name, lambda mask, x: mask, booleans=False)
+    ways: tuple[Numbers, ...] = (lambda mask, x: mask == 0, lambda mask, x: mask != 0)
+    given = [_reply(bound, asked, name, way, booleans=False)[0] for way in ways]
+    there = handed and isinstance(base, Reply) and all(isinstance(one, Reply) for one in given)
+    return there and not any(same(one, base) for one in given)
+
+
+def _reply(
+    bound: Bound, asked: Request, name: str, numbers: Numbers, booleans: bool = True
+) -> tuple[Reply | Failure, bool]:
+    """Return what comes of a call, and whether booleans, or floats, were handed over as ``name``: they are replaced."""
     handed = False
 
     def called(function: Callable[..., Any], _: Any, *args: Any, **kwargs: Any) -> Any:
         nonlocal handed
         mask = kwargs.get(name)
-        if isinstance(mask, Tensor) and mask.dtype == torch.bool:
+        if isinstance(mask, Tensor) and (mask.dtype == torch.bool) == booleans:
             handed = True
             x = next(x for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor) and x.is_floating_point())
             kwargs = {**kwargs, name: numbers(mask, x)}

@@ -97,7 +97,7 @@ def beside_padding(place: Place, text: T, asked: Request) -> T:
     said = says_zero_is_padding(place) or tells_table_zero(place) or re.search(GIVEN, text.made.text)
     if takes_padding(text) or not said:
         return text
-    one = _with_zeros(asked)
+    one = _with_zeros(asked, gradients=not place.in_arrays)
     moved = text.but(padded=True)
     alike = [_alike(t.implementation(place), t.conventions(), one)
              for t in (text, moved)]  # fmt: skip
@@ -129,13 +129,15 @@ def takes_padding(text: LayerText | Text) -> bool:
     return "config.padding_id" in text.made.text or "unpadded(" in text.made.text
 
 
-def _with_zeros(asked: Request) -> Request:
-    """Return a call with id 0 among the others, and gradients of the tables wanted."""
+def _with_zeros(asked: Request, gradients: bool) -> Request:
+    """Return a call with id 0 among the others, and gradients of the tables wanted where there are some."""
     inputs = {name: x.clone() for name, x in asked.inputs.items()}
     for x in inputs.values():
         x[:, -1:] = 0
     tables = tuple(name for name in asked.weights if name.endswith(("table.weight", "source.weight", "target.weight")))
     like = next(iter(asked.weights.values()))
+    if not gradients:
+        return replace(asked, inputs=inputs)
     return replace(asked, inputs=inputs, cotangent=torch.ones(asked.out_shape).to(like), wrt=tables)
 
 

@@ -91,8 +91,10 @@ def with_another_first(x: Tensor) -> Tensor:
 def sequences(given: Mapping[str, Any]) -> bool:
     """Return whether the first argument of a call, and all tensors of it, are sequences of vectors; or it is of ids."""
     tensors = [y for y in given.values() if isinstance(y, Tensor)]
-    ids = len(tensors) == 1 and tensors[0].ndim == 2 and tensors[0].dtype == torch.long and int(tensors[0].max()) > 0
-    return isinstance(next(iter(given.values()), None), Tensor) and (ids or all(y.ndim == 3 for y in tensors))
+    first, *others = tensors or [torch.empty(0)]
+    ids = first.ndim == 2 and first.dtype == torch.long and int(first.max()) > 0
+    begins = isinstance(next(iter(given.values()), None), Tensor)
+    return begins and (ids or first.ndim == 3) and all(y.ndim == 3 and y.is_floating_point() for y in others)
 
 
 def _output(returned: Any, x: Tensor) -> Tensor:

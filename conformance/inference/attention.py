@@ -33,7 +33,7 @@ from attnconf.conformance.inference.calling import Form, attention_forms
 from attnconf.conformance.inference.claims import claims_unscaled
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import build, constructions, for_each_length, lengths_of
-from attnconf.conformance.inference.function_forms import functional
+from attnconf.conformance.inference.function_forms import functional, of_arrays
 from attnconf.conformance.inference.layer_state import uncovered
 from attnconf.conformance.inference.offset_tables import may_be_offsets
 from attnconf.conformance.inference.probing import Failed, attempt
@@ -249,7 +249,8 @@ def _makings(place: Place) -> Iterator[Construction]:
     if isinstance(place.thing, FunctionType):
         return functional(place, TABLE)
     plain = constructions(place.name_in_text, place.thing, TABLE, place.module, place.part)
-    return (made for one in plain for made in with_table(place, one, config_of(SEVERAL[0])))
+    every = chain(of_arrays(place, TABLE), plain)
+    return (made for one in every for made in with_table(place, one, config_of(SEVERAL[0])))
 
 
 def _weights_of(module: nn.Module) -> int:

@@ -22,7 +22,7 @@ SIDES = (("height", "width"), ("h", "w"))  # names of numbers that are given tog
 CACHE = r".*caches?|(layer_?)?past(_?(kv|key_?values?))?|past_?key_?values?|kv_?state"
 POSITIONS = r"(cache_?)?positions?(_?ids)?|pos_?ids"
 # The name of what says to which part of a text, a question or its answer, each token belongs.
-SEGMENTS = r"(token_?type|segment|sentence|token_segment)(_?(ids?|type|types|labels?))?s?"
+SEGMENTS = r"(token_?type|segment|seg|sentence|token_segment)(_?(ids?|type|types|labels?))?s?"
 # Words in the name of an option that say that it is neither a mask nor about causality.
 TELLING = {
     "past", "cache", "caches", "cached", "kv", "prefix", "pos", "position", "positions", "offset", "kwargs", "layer",

@@ -29,6 +29,7 @@ from attnconf.conformance.inference.watched_arguments import watched_arguments
 from attnconf.conformance.inference.watched_keys import watched
 from attnconf.conformance.inference.weight_keys import PART, asks_by_key, parts_of_keys, reads_weights, told_part
 from attnconf.conformance.inference.weight_makers import functions_of
+from attnconf.conformance.source.signatures import parameters_of
 
 TOGETHER = (
     r"p|ps|par|params?|parameters|weights?|ws?|state|state_?dict|sd|theta|variables|model|mha|layer|net|"
@@ -99,6 +100,22 @@ def _holding(place: Place, table: Meanings, words: str, sizes: frozenset[str]) -
         named = any(re.search(MAKES, name.lower()) for name, _ in _makers(place))
         for made in chain(made_so, _entered(place, takes)) if named else chain(asked, made_so):
             yield from _around(place, table, made, takes, words, sizes)
+
+
+def of_arrays(place: Place, table: Meanings) -> Iterator[Construction]:
+    """Yield ways to build a class that is handed its weights, those of several projections, beside sizes."""
+    wanted = [p for p in parameters_of(place.thing) if p.default is p.empty or p.default is None]
+    arrays = [p.name for p in wanted if role_of(p.name) and not meanings(p.name, SIZES)]
+    others = [p for p in wanted if p.name not in arrays and p.default is p.empty]
+    known = {p.name: next((m for m in meanings(p.name, SIZES) if m in table), "") for p in others}
+    if len(arrays) < 2 or not all(known.values()):
+        return
+    words = [f"{name}={table[m][0]}" for name, m in known.items()]
+    for inner, out in SHAPES:
+        held = [f"{n}=torch.zeros({_shape(n, inner, out)})" for n in arrays]
+        by_heads = {"heads", "head_dim"} if inner.count(",") > 1 else set[str]()
+        text = f"{place.name_in_text}({', '.join([*held, *words])})"
+        yield Construction(text, (), frozenset({*known.values()} | by_heads))
 
 
 def _of_shapes(place: Place, table: Meanings, inputs: Collection[str]) -> Iterator[Construction]:

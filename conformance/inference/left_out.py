@@ -20,7 +20,7 @@ from attnconf.conformance.diagnosis.broken_argument import IDLE
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound, Place
-from attnconf.conformance.inference.calling import CACHE, call_of, parameters
+from attnconf.conformance.inference.calling import CACHE, SEGMENTS, call_of, parameters
 from attnconf.conformance.inference.defaults import broken_defaults, idle_axes, idle_dropout
 from attnconf.conformance.inference.growing_tables import of_growth
 from attnconf.conformance.inference.idle_arguments import HINT, counts, documented
@@ -234,7 +234,9 @@ def _not_handed(bound: Bound, left: Sequence[inspect.Parameter], dead: Collectio
 
 
 def _role(bound: Bound, p: inspect.Parameter) -> str:
-    """Return what an argument is for, by its name and by what a file says of it; no items of a list are a mask."""
+    """Return what an argument is for, by its name and by what a file says of it; items and segments are no mask."""
+    if re.fullmatch(SEGMENTS, snake(p.name)):
+        return ""
     role = role_of(p) or ("mask" if claimed(bound.place.thing, p.name) else "")
     return "" if role == "mask" and taken_as_items(bound.place.thing, p.name) else role
 

@@ -15,11 +15,13 @@ APPEARANCES = {
             "bidirectional": ("config.bidirectional",),
             "causal": ("not config.bidirectional",),
             "max_len": ("320",),
+            "table": ('weights["table.weight"]', 'weights["table.weight"].T'),
             "device": ('weights["table.weight"].device',),
             "config": (),
             "any": ("heads", "buckets", "distance"),
         },
         words={
+            "table": r"((rel(ative)?_?)?(pos(ition)?_?)?bias_?)?table|(bias_?)?(weights?|embeddings?)",
             "buckets": r"num_?buckets|n_?buckets|(anzahl_?)?eimer|buckets|relative_?attention_?num_?buckets|"
             r"n(b|um)?_?(classes|klassen|clases|classi)",
             "distance": r"max_?distance|max(imaler)?_?abstand|max_?dist|relative_?attention_?max_?distance",

@@ -30,6 +30,7 @@ from attnconf.conformance.inference.watched_keys import watched
 from attnconf.conformance.inference.weight_keys import PART, asks_by_key, parts_of_keys, reads_weights, told_part
 from attnconf.conformance.inference.weight_makers import functions_of
 from attnconf.conformance.source.signatures import parameters_of
+from attnconf.conformance.source.source_text import code_reached
 
 TOGETHER = (
     r"p|ps|par|params?|parameters|weights?|ws?|state|state_?dict|sd|theta|variables|model|mha|layer|net|"
@@ -103,12 +104,16 @@ def _holding(place: Place, table: Meanings, words: str, sizes: frozenset[str]) -
 
 
 def of_arrays(place: Place, table: Meanings) -> Iterator[Construction]:
-    """Yield ways to build a class that is handed its weights, those of several projections, beside sizes."""
+    """Yield ways to build a class that is handed its weights, those of several projections, beside sizes.
+
+    What its code calls by such a name is no array.
+    """
     wanted = [p for p in parameters_of(place.thing) if p.default is p.empty or p.default is None]
     arrays = [p.name for p in wanted if role_of(p.name) and not meanings(p.name, SIZES)]
     others = [p for p in wanted if p.name not in arrays and p.default is p.empty]
     known = {p.name: next((m for m in meanings(p.name, SIZES) if m in table), "") for p in others}
-    if len(arrays) < 2 or not all(known.values()):
+    code = code_reached(place.thing)
+    if len(arrays) < 2 or not all(known.values()) or any(re.search(rf"\b{name}\(", code) for name in arrays):
         return
     words = [f"{name}={table[m][0]}" for name, m in known.items()]
     for inner, out in SHAPES:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,7 @@ from torch import Tensor
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import Construction, Meanings, space_for
 from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.cut_dicts import CUTS, Counted, Cuts, Probe, learn
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.source.source_text import code_reached
 
@@ -53,8 +55,11 @@ class Asked(dict[str, Any]):
     keys_of: dict[str, set[str]] = field(default_factory=dict)  # by the name that they are known by
     arrays: bool = False  # of NumPy
     counted: bool = False  # it is asked how many there are of what has no layers
+    cuts: Cuts | None = None  # what is cut out of it, where that is looked at
 
     def __getitem__(self, key: str) -> Any:
+        if isinstance(key, Counted):
+            return torch.zeros(0)
         name = of_any_layer(key)
         self.keys_of.setdefault(name, set()).add(key)
         return self.tried(name)
@@ -82,10 +87,26 @@ class Asked(dict[str, Any]):
         return layered or (number is None and bool(re.search(OPTIONAL, str(key))))
 
     def __iter__(self) -> Iterator[str]:
-        yield from (f"{prefix}{n}.weight" for prefix in self.prefixes for n in range(self.sizes.get("layers", 1)))
+        numbers = range(self.sizes.get("layers", 1))
+        yield from (Counted(f"{prefix}{n}.weight") for prefix in self.prefixes for n in numbers)
+        if self.cuts is not None:
+            yield from dict.fromkeys(name.replace("{n}", str(n)) for name in self.shapes for n in numbers)
+            yield Probe(self.cuts)
 
     def keys(self) -> Any:
         return list(self)
+
+    def items(self) -> Any:
+        return [(key, self[key]) for key in self]
+
+    def misses(self, failed: Failed) -> bool:
+        """Return whether a call failed at a key of what it had cut out; it is there in the next one."""
+        error, cuts = failed.__context__, self.cuts
+        if cuts is None or not (isinstance(error, KeyError) and error.args and isinstance(error.args[0], str)):
+            return False
+        name = learn(self.shapes, [of_any_layer(name) for name in cuts.names_of(error.args[0])])
+        cuts.starts.clear()
+        return bool(name) and self.tried(name) is not None
 
 
 def of_any_layer(key: str) -> str:
@@ -124,8 +145,9 @@ def _shapes(
     """
     arrays = getattr(place.module, "__lent_by__", "") == "numpy_arrays.in_arrays"
     function, x = inspect.unwrap(place.thing) if arrays else place.thing, input_of(asked.sizes)
-    for one in (x, x[0]):
-        asked = Asked(asked.sizes, asked.prefixes, arrays=arrays)
+    cuts = (None, Cuts()) if re.search(CUTS, code_reached(place.thing)) else (None,)
+    for one, cut in product((x, x[0]), cuts):
+        asked = Asked(asked.sizes, asked.prefixes, arrays=arrays, cuts=cut)
         call = partial(function, **told, **dict.fromkeys(given, one.numpy() if arrays else one))
         found = shapes_that_run(asked, lambda held, call=call: call(**{takes: held}))
         if found and not asked.counted:
@@ -164,8 +186,8 @@ def shapes_that_run(asked: Asked, call: Any) -> dict[str, tuple[str, ...]]:
         try:
             attempt(lambda: call(asked))
             return asked.shapes
-        except Failed:
-            if not _next(asked):
+        except Failed as failed:
+            if not asked.misses(failed) and not _next(asked):
                 return {}
     return {}
 

@@ -29,6 +29,7 @@ from attnconf.conformance.inference.kept_memories import of_memories
 from attnconf.conformance.inference.kept_objects import makes_what_is_kept
 from attnconf.conformance.inference.kept_state import containers, keys_and_values
 from attnconf.conformance.inference.kept_values import of_masks, of_old_weights
+from attnconf.conformance.inference.layer_forms import about_memory
 from attnconf.conformance.inference.losses import of_loss
 from attnconf.conformance.inference.mask_claims import claimed
 from attnconf.conformance.inference.mask_switches import UNTIL
@@ -235,7 +236,9 @@ def _not_handed(bound: Bound, left: Sequence[inspect.Parameter], dead: Collectio
 
 def _role(bound: Bound, p: inspect.Parameter) -> str:
     """Return what an argument is for, by its name and by what a file says of it; items and segments are no mask."""
-    if re.fullmatch(SEGMENTS, snake(p.name)):
+    known = COMPONENTS[bound.draft.component]
+    of_none = known.layered and "memory" not in known.attends and about_memory(p.name)  # of a memory that is not there
+    if re.fullmatch(SEGMENTS, snake(p.name)) or of_none:
         return ""
     role = role_of(p) or ("mask" if claimed(bound.place.thing, p.name) else "")
     return "" if role == "mask" and taken_as_items(bound.place.thing, p.name) else role

@@ -29,6 +29,7 @@ from attnconf.conformance.inference.configurations import (
 from attnconf.conformance.inference.filling import likeliest
 from attnconf.conformance.inference.heads_by_letter import with_head_width, with_letters, with_query_width
 from attnconf.conformance.inference.keyword_arguments import constructor_parameters
+from attnconf.conformance.inference.looked_up_words import words_for
 from attnconf.conformance.inference.module_sizes import afresh, sizes_of_module
 from attnconf.conformance.inference.probing import attempt
 from attnconf.conformance.inference.records import own_record
@@ -224,6 +225,9 @@ def choices_of(
         return [*first, *found, *(parts or [("", "")]), *others]
     if p.name.lower() == "h" and {"heads", "hidden"} <= table.keys():  # a letter for both
         found += [(table["hidden"][0], "hidden")]
+    words = [(repr(word), "") for word in words_for(thing, p.name)] if not known else []
+    if words:
+        return words
     weak = [(text, m) for m in table.get("any", ()) for text in table[m] if (text, m) not in found]
     if found and len(p.name) > 2:  # a name that says something is the contract
         weak = []

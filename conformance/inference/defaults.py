@@ -124,11 +124,11 @@ def _of_entries(bound: Bound, names: str) -> Iterator[tuple[str, bool, str]]:
 
 
 def worded(bound: Bound) -> Iterator[tuple[str, str, Callable[[str], str]]]:
-    """Yield the options of a constructor that are words, as they are, and what makes the body with another word.
+    """Yield the options of a class or function that are words, as they are, and what makes the body with another word.
 
     Those of a configuration that it is built with, and that the file defines, are options of it, too.
     """
-    body, made = bound.draft.body, _construction(bound)
+    body, made = bound.draft.body, _call(bound)
     for call in (n for n in ast.walk(made) if isinstance(n, ast.Call)) if made else ():
         thing = bound.place.thing if call is made else _of_the_file(bound, call)
         said = ast.get_source_segment(body, call)
@@ -153,7 +153,12 @@ def _with_word(body: str, said: str, made: ast.Call, name: str, word: str) -> st
 
 def _construction(bound: Bound) -> ast.Call | None:
     """Return the expression in a binding's text that builds its class, or None."""
-    if not inspect.isclass(bound.place.thing) or bound.place.in_arrays:
+    return _call(bound) if inspect.isclass(bound.place.thing) else None
+
+
+def _call(bound: Bound) -> ast.Call | None:
+    """Return the expression in a binding's text that calls its class or function, or None."""
+    if bound.place.in_arrays:
         return None
     calls = (node for node in ast.walk(tree_of(bound.draft.body)) if isinstance(node, ast.Call))
     return next((c for c in calls if ast.unparse(c.func) == bound.place.name_in_text), None)

@@ -27,9 +27,10 @@ from attnconf.conformance.inference.function_forms import functional, takes_toge
 from attnconf.conformance.inference.idle_parts import idle_so_far
 from attnconf.conformance.inference.networks import Network, networks
 from attnconf.conformance.inference.probing import Failed, attempt, found_output, norms_in, restored
-from attnconf.conformance.inference.proving import Prover, Reading, nearest_first, prove
+from attnconf.conformance.inference.proving import Proof, Prover, Reading, nearest_first, prove
 from attnconf.conformance.inference.said_of_gates import swapped
 from attnconf.conformance.inference.slots import refuse
+from attnconf.conformance.inference.sorts_by_word import unlike
 from attnconf.conformance.inference.texts import Text, bound, told
 from attnconf.conformance.inference.trial import Certificate, drawn
 from attnconf.conformance.inference.vocabulary import fitting, meanings
@@ -44,7 +45,8 @@ SHAPES = ((2, 3), (3, 5), (1, 2))  # of what comes before the features
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as a feed-forward network, or what stands against it."""
     prover, kept = Prover[Text](place), dict[Any, Certificate]()
-    proof = prove(prover, (_readings(place, text, kept) for text in texts(place, prover.failures)), nearest_first)
+    every = texts(place, prover.failures)
+    proof = prove(prover, (_readings(place, text, kept) for text in every), nearest_first)
     if proof is None:
         return prover.refusal(f"it can be neither built nor called as {place.component}")
     text = with_width(place, proof.hypothesis)
@@ -54,9 +56,19 @@ def bind(place: Place) -> Bound | Refusal:
     other = outside_the_contract(place, [*prover.ran, proof.trial])
     other = other or idle_so_far(place, proof, text, TABLE)
     one = bound(place, proof, text, [*lines, f"{last}; {other}" if other else last, *around(text)])
-    aside = set_aside(place, text, proof.trial.certificate.requests[0].config)
+    aside = [*set_aside(place, text, proof.trial.certificate.requests[0].config), *_other_sorts(place, proof, kept)]
     broken = (*one.broken, *swapped(place, text.state))
     return replace(one, open_ends=(*one.open_ends, *aside), doubt=one.doubt or other, broken=broken)
+
+
+def _other_sorts(place: Place, proof: Proof[Text], kept: dict[Any, Certificate]) -> Iterator[str]:
+    """Yield words on what is built where a word tells another sort of network, and is none of the textbook's."""
+
+    def trials(prover: Prover[Text], told: str) -> Proof[Text] | None:
+        return prover.certified(_readings(place, text, kept) for text in texts(place, prover.failures, told))
+
+    if proof.certified == "reference":
+        yield from unlike(place, proof.hypothesis, trials)
 
 
 def with_width(place: Place, text: Text) -> Text:
@@ -111,13 +123,14 @@ def weights_of(config: FeedForwardConfig) -> dict[str, Tensor]:
 # -- what it may be
 
 
-def texts(place: Place, failures: Attempts) -> Iterator[Text]:
-    """Yield what a class or function may be, the likeliest first."""
+def texts(place: Place, failures: Attempts, told: str = "") -> Iterator[Text]:
+    """Yield what a class or function may be, the likeliest first; where it is ``told`` something, with that alone."""
     if isinstance(place.thing, FunctionType):
         yield from functions(place)
     seen = set()
     every = list(constructions(place.name_in_text, place.thing, TABLE, place.module, part_of(place)))
     every += functional(place, TABLE) if takes_together(place.thing) else []
+    every = [made for made in every if told in made.text]
     for made in sorted(every, key=lambda made: -len({"embed", "hidden", "ratio", "out", "config"} & made.given)):
         try:
             built = Built(place, made)

@@ -149,7 +149,11 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
 
 
 def _whose(bound: Bound, name: str) -> str:
-    return "forward" if name in {p.name for p in parameters(bound.place.thing)} else "the constructor"
+    place = bound.place
+    builds = rf"module = .*\b{re.escape(place.name_in_text)}\("  # a function that does is called as a constructor is
+    if not isinstance(place.thing, type) and re.search(builds, bound.draft.body):
+        return "the constructor"
+    return "forward" if name in {p.name for p in parameters(place.thing)} else "the constructor"
 
 
 def exchanged(returned: Any, base: Reply | Failure) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Bind what encodes the positions of tokens: sinusoidal ones, on a line and on a grid, and learned ones."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -23,6 +24,7 @@ from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.texts import Text
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import SIZES
+from attnconf.conformance.source.source_text import code_reached
 
 POSITIONS = GIVEN + r"|idx|time_?steps?|times?|t|steps"
 AT = "counted(x.shape[1], positions, x)"
@@ -231,12 +233,18 @@ def learned_families(scale: str = "one") -> Iterator[Family]:
             )  # fmt: skip
 
 
+NOTHING_ADDED = "SIN-never-assigned"  # which numbers of positions are, too, that come back for vectors
+SINES = r"sin|cos|polar|exp|pow|\*\*"
+
+
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as an encoding of positions."""
     if place.component == "sinusoidal_2d":
         return seek(place, GRID)
     if place.component == "sinusoidal":
-        return seek(place, *_in_order(place, [SINUSOIDAL]))
+        found = seek(place, *_in_order(place, [SINUSOIDAL]))
+        empty = isinstance(found, Bound) and found.certified == NOTHING_ADDED
+        return Refusal("it computes no sines") if empty and not re.search(SINES, code_reached(place.thing)) else found
     found = seek(place, *_in_order(place, learned_families()))
     if isinstance(found, Bound) and found.certified is None:
         other = seek(place, *_in_order(place, learned_families("inverse-root")))

@@ -101,10 +101,15 @@ def test_attention_conforms(judged, made):
 BETTER = {"ATT-PREC-2", "MASK-NAN-1", "CALL-EMPTY-1"}  # recommendations that ONNX Runtime does not follow
 
 
+def test_attention_that_is_always_causal_is_judged_each_query_apart(judged):
+    verdict, results = judged(alone("Attention", *ATTENTION, is_causal=1))
+    assert (verdict["verdict"], verdict["choices"]["causality"]) == ("conformant", "always"), verdict["reason"]
+    assert results["ATT-ORACLE-1"][0] == results["MASK-CAUSAL-1"][0] == "pass"
+
+
 @pytest.mark.parametrize(
     ("made", "requirement", "words"),
     [
-        (alone("Attention", *ATTENTION, is_causal=1), "ATT-ORACLE-1", "causal = False: the file has is_causal = 1"),
         (alone("Attention", *ATTENTION, scale=1.0), "ATT-SCALE-1", "the scale 0.377964: the file has 1"),
         (alone("Attention", *ATTENTION, softcap=5.0), "ATT-ORACLE-1", "the file has softcap = 5"),
         (alone("Attention", *((n, FLOAT, [None] * 3) for n in ("q", "k", "v")), q_num_heads=5, kv_num_heads=5),

@@ -19,6 +19,7 @@ from attnconf.adapters.generated.masks import (
     shown,
 )
 from attnconf.adapters.generated.modules import (
+    anew,
     awake,
     chosen,
     definitions,
@@ -77,14 +78,14 @@ from attnconf.adapters.generated.weights import fitted, floored, full, heads_las
 from attnconf.adapters.kit.weight_names import under
 
 __all__ = [
-    "BrokenArgument", "additive", "after_padding", "allowed", "awake", "before_log_softmax", "beside_padding",
-    "byte_merges", "byte_pairs", "byte_tokens", "chosen", "cosines", "counted", "definitions", "dropping",
-    "each_apart", "each_sequence", "evenly", "everywhere", "exact", "fitted", "floored", "for_each_head",
-    "for_each_length", "full", "functional", "glued", "handed", "heads_last", "held", "holding", "image",
-    "in_bytes", "in_order", "in_pairs", "in_rows", "in_single", "initial", "kernel", "lacking", "last_rows",
-    "layered", "lengths", "letters_of", "marked_by", "merges_of_bytes", "not_hidden", "numbered", "octaves",
-    "of_bytes", "of_function", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "paired", "pairs",
-    "penalties", "pixels", "registered", "rotations", "rows", "settle", "shown", "sines", "singly", "spelt",
-    "strange_in", "symbols_of", "tallied", "to_ours", "to_own", "turns", "twice_the_last", "under", "unglued",
-    "unknown_in", "unpadded", "with_eps", "without", "written",
+    "BrokenArgument", "additive", "after_padding", "allowed", "anew", "awake", "before_log_softmax",
+    "beside_padding", "byte_merges", "byte_pairs", "byte_tokens", "chosen", "cosines", "counted", "definitions",
+    "dropping", "each_apart", "each_sequence", "evenly", "everywhere", "exact", "fitted", "floored",
+    "for_each_head", "for_each_length", "full", "functional", "glued", "handed", "heads_last", "held",
+    "holding", "image", "in_bytes", "in_order", "in_pairs", "in_rows", "in_single", "initial", "kernel",
+    "lacking", "last_rows", "layered", "lengths", "letters_of", "marked_by", "merges_of_bytes", "not_hidden",
+    "numbered", "octaves", "of_bytes", "of_function", "one_for_all_heads", "one_for_all_queries",
+    "one_for_all_samples", "paired", "pairs", "penalties", "pixels", "registered", "rotations", "rows",
+    "settle", "shown", "sines", "singly", "spelt", "strange_in", "symbols_of", "tallied", "to_ours", "to_own",
+    "turns", "twice_the_last", "under", "unglued", "unknown_in", "unpadded", "with_eps", "without", "written",
 ]  # fmt: skip

@@ -59,6 +59,16 @@ def settle(module: Any, config: Any, weights: Any = None) -> Any:
     return module.to(device)._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
 
 
+def anew(begin: Callable[[], Any], call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a call of an object that goes on with those before, such that each begins a sequence."""
+
+    def begun(*args: Any, **kwargs: Any) -> Any:
+        begin()
+        return call(*args, **kwargs)
+
+    return begun
+
+
 def _made(build: Callable[[], Any]) -> Any:
     """Return what is built; in float32 where it makes some of its numbers in that whatever the default is."""
     default = torch.get_default_dtype()

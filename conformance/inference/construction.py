@@ -189,6 +189,8 @@ def choices_of(
         return [("1", "")]
     if re.fullmatch(WHICH_LAYER, snake(p.name)) and (not optional or p.default is None):
         return [("0", "")]
+    if re.fullmatch(r"max_?(batch|bs|bsz)(_?size)?", snake(p.name)) and p.default is not None:  # with each query apart
+        return [("512", "")]
     if type(p.default) is int and p.default < 0 and set(known) & set(SIZES):  # an axis: dim=-1 is no width
         return [("", "")]
     configured = []

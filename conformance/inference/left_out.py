@@ -36,6 +36,7 @@ from attnconf.conformance.inference.mask_switches import UNTIL
 from attnconf.conformance.inference.masks_in_numbers import in_numbers
 from attnconf.conformance.inference.option_trials import AS_ZEROS, DOES, TRIALS
 from attnconf.conformance.inference.other_settings import broken as settings
+from attnconf.conformance.inference.own_calls import begun_before_each
 from attnconf.conformance.inference.records import entries_of, own_record
 from attnconf.conformance.inference.said_of_caches import NOT_SAID, ONE_ALONE
 from attnconf.conformance.inference.shared_biases import NO_BIAS
@@ -110,6 +111,7 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     """
     if not bound.established or bound.place.in_arrays or not callable(bound.place.thing):
         return bound
+    bound, goes_wrong = begun_before_each(bound, asked)
     with spied(bound.place) as seen:
         base = reply(bound.draft.implementation(bound.place.module), asked)
     if not seen.calls:  # a function that is made in each construction: nobody can look into its calls
@@ -132,7 +134,7 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     said = {line.split()[2].partition("=")[0] for line in told if line.startswith("left alone")}
     told_of = said | {one.name for one in found} | set(goes_on)
     untried = tuple(name for name in (*_not_tried(bound), *_not_handed(bound, left, dead)) if name not in told_of)
-    broken = (*(one.words for one in found if one.broken), *exchanged(seen.returned, base))
+    broken = (*goes_wrong, *(one.words for one in found if one.broken), *exchanged(seen.returned, base))
     broken += (*of_old_weights(bound, asked), *of_masks(bound, asked), *in_numbers(bound, asked))
     kept, unclear = of_memories(bound, asked)
     broken += (*kept, *of_growth(bound, asked), *of_steps(bound, asked), *of_loss(bound, asked))

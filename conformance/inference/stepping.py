@@ -82,7 +82,7 @@ def _of(module: Any, function: Callable[..., Any], given: dict[str, Any], name: 
     )
     one, other = ({n: another(y, n + which) for n, y in given.items()} for which in ("", ", again"))
     want, before = stepped.whole(one), held(module)
-    if not _looks_back_alone(stepped, one, want):
+    if not looks_back_alone(stepped, one, want):
         return ""
     outs = stepped.stepwise(one)
     if held(module) == before or not same_numbers(outs[:, :1], want[:, :1]):
@@ -104,7 +104,7 @@ def _several_differ(stepped: Stepped, given: Mapping[str, Any], want: Tensor) ->
     return False
 
 
-def _looks_back_alone(stepped: Stepped, given: Mapping[str, Any], want: Tensor) -> bool:
+def looks_back_alone(stepped: Stepped, given: Mapping[str, Any], want: Tensor) -> bool:
     """Return whether positions on axis 1 depend on those before them, and on none behind."""
     x = given[stepped.first]
     shorter = stepped.whole({**given, stepped.first: x[:, :-1]})

@@ -32,6 +32,7 @@ from attnconf.adapters.generated.modules import (
     registered,
     settle,
     unpadded,
+    untrained,
     with_eps,
     without,
     written,
@@ -87,5 +88,6 @@ __all__ = [
     "numbered", "octaves", "of_bytes", "of_function", "one_for_all_heads", "one_for_all_queries",
     "one_for_all_samples", "paired", "pairs", "penalties", "pixels", "registered", "rotations", "rows",
     "settle", "shown", "sines", "singly", "spelt", "strange_in", "symbols_of", "tallied", "to_ours", "to_own",
-    "turns", "twice_the_last", "under", "unglued", "unknown_in", "unpadded", "with_eps", "without", "written",
+    "turns", "twice_the_last", "under", "unglued", "unknown_in", "unpadded", "untrained", "with_eps", "without",
+    "written",
 ]  # fmt: skip

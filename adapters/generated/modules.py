@@ -69,6 +69,17 @@ def anew(begin: Callable[[], Any], call: Callable[..., Any]) -> Callable[..., An
     return begun
 
 
+def untrained(call: Callable[..., Any], weights: dict[str, Tensor]) -> Callable[..., Any]:
+    """Return a call that refuses gradients with respect to its inputs or weights, as it gives none."""
+
+    def refusing(*args: Any, **kwargs: Any) -> Any:
+        if any(torch.is_tensor(x) and x.requires_grad for x in (*args, *kwargs.values(), *weights.values())):
+            raise NotImplementedError("gradients: it is for inference")
+        return call(*args, **kwargs)
+
+    return refusing
+
+
 def _made(build: Callable[[], Any]) -> Any:
     """Return what is built; in float32 where it makes some of its numbers in that whatever the default is."""
     default = torch.get_default_dtype()

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
@@ -61,6 +61,14 @@ class Bound:
     def calling(self) -> tuple[str, ...]:
         """What is said of how it is called, besides how."""
         return (vars(self.place.module)["__told__"],) if self.place.in_arrays else ()
+
+    def called_through(self, wrapped: str, told: str) -> "Bound":
+        """Return the binding whose call is wrapped, in a line of text; as it is where its text calls otherwise."""
+        body, forward = self.draft.body, "\n\n    def "
+        if "    call = bind(module, " not in body or forward not in body:
+            return self
+        body = body.replace(forward, f"\n    call = {wrapped}{forward}", 1)
+        return replace(self, draft=replace(self.draft, body=body), told=(*self.told, told))
 
     @property
     def standing(self) -> str:

@@ -14,7 +14,7 @@ from attnconf.conformance.inference.building import SIZES, Construction, Meaning
 from attnconf.conformance.inference.made_configurations import made_by_functions
 from attnconf.conformance.inference.recorded import Path, Recorder, ask_as_calls_do, called, is_of_a_section, names_of
 from attnconf.conformance.inference.records import class_named, entries_of, is_named_tuple, is_record, own_record
-from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.inference.vocabulary import MOST_SAMPLES, SAMPLES, meanings, snake
 from attnconf.conformance.source import source_text
 from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.source_text import code_reached
@@ -163,6 +163,7 @@ def entry_texts(names: Sequence[str], table: Meanings, whole: Collection[str] = 
         taken.add(chosen)
         last = chosen and name in whole and (chosen == "ratio" or table[chosen][:1] == ("None",))
         found[name] = table[chosen][-1 if last else 0] if chosen else None
+    found |= {name: SAMPLES for name in names if re.fullmatch(MOST_SAMPLES, snake(name))}
     return {name: found[name] for name in names}
 
 

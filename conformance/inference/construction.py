@@ -33,7 +33,7 @@ from attnconf.conformance.inference.looked_up_words import words_for
 from attnconf.conformance.inference.module_sizes import afresh, sizes_of_module
 from attnconf.conformance.inference.probing import attempt
 from attnconf.conformance.inference.records import own_record
-from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
+from attnconf.conformance.inference.vocabulary import INPUTS, MOST_SAMPLES, SAMPLES, meanings, snake
 
 Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
 BASES = (10000,)  # defaults that say what they are, whatever the name
@@ -189,8 +189,8 @@ def choices_of(
         return [("1", "")]
     if re.fullmatch(WHICH_LAYER, snake(p.name)) and (not optional or p.default is None):
         return [("0", "")]
-    if re.fullmatch(r"max_?(batch|bs|bsz)(_?size)?", snake(p.name)) and p.default is not None:  # with each query apart
-        return [("512", "")]
+    if re.fullmatch(MOST_SAMPLES, snake(p.name)) and p.default is not None:
+        return [(SAMPLES, "")]
     if type(p.default) is int and p.default < 0 and set(known) & set(SIZES):  # an axis: dim=-1 is no width
         return [("", "")]
     configured = []

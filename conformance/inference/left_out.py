@@ -22,6 +22,7 @@ from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import CACHE, SEGMENTS, call_of, parameters
 from attnconf.conformance.inference.defaults import broken_defaults, idle_axes, idle_dropout
+from attnconf.conformance.inference.for_inference import without_gradients
 from attnconf.conformance.inference.growing_tables import of_growth
 from attnconf.conformance.inference.idle_arguments import HINT, counts, documented
 from attnconf.conformance.inference.items import taken_as_items
@@ -111,7 +112,7 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     """
     if not bound.established or bound.place.in_arrays or not callable(bound.place.thing):
         return bound
-    bound, goes_wrong = begun_before_each(bound, asked)
+    bound, goes_wrong = begun_before_each(without_gradients(bound), asked)
     with spied(bound.place) as seen:
         base = reply(bound.draft.implementation(bound.place.module), asked)
     if not seen.calls:  # a function that is made in each construction: nobody can look into its calls

@@ -123,8 +123,8 @@ def with_masks(
         text = text.but(needs_mask=False)  # its default is None, and has to do
     named = [slot.name for slot in text.form.slots if slot.role in ("mask", "lengths") and slot.name not in strange]
     named = [name for name in named if not _of_something_else(text, name)]
-    own = [name for name in named if not about_memory(name)]
-    named = own if text.self_only and own else named  # where there is no memory, nothing of it is hidden
+    of_tokens = [name for name in named if not about_memory(name)]
+    named = of_tokens if text.self_only and of_tokens else named  # where there is no memory, nothing of it is hidden
     for name in sorted(named, key=_late):
         wanted = place.prescribed.get("mask", "")
         found, standing = _with_argument(search, text, name, wanted)

@@ -10,7 +10,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -27,7 +27,6 @@ from attnconf.conformance.inference.stepped import IN_PARTS, Stepped, another, s
 from attnconf.conformance.inference.stepping import looks_back_alone
 from attnconf.conformance.inference.trial import reply, same_numbers
 
-CALL = "    call = bind(module, "
 SPOKEN = (
     r"cach|stream|decod|incremental|\bpieces?\b|\bchunks?\b|\bsince\b|\bso far\b|\bcontinu|\bgo(es)? on\b|\bremember"
 )
@@ -66,15 +65,10 @@ def begun_before_each(bound: Bound, asked: Request) -> tuple[Bound, list[str]]:
         reply(bound.draft.implementation(bound.place.module), asked)
     wrong = [words for words in (_said(bound.place, one) for one in found) if words]
     begin = next((one.begin for one in found if one.always and not one.words), "")
-    return (bound if wrong or not begin else _begun(bound, begin)), wrong[:1]
-
-
-def _begun(bound: Bound, begin: str) -> Bound:
-    if CALL not in bound.draft.body or "\n\n    def " not in bound.draft.body:
-        return bound
-    body = bound.draft.body.replace("\n\n    def ", f"\n    call = anew(module.{begin}, call)\n\n    def ", 1)
-    told = f"calls        each after {begin}(), as calls go on with those before, and parts give what the whole gives"
-    return replace(bound, draft=replace(bound.draft, body=body), told=(*bound.told, told))
+    if begin and not wrong:
+        told = f"calls        each after {begin}(), as they go on with those before; parts give what the whole gives"
+        bound = bound.called_through(f"anew(module.{begin}, call)", told)
+    return bound, wrong[:1]
 
 
 def _said(place: Place, one: GoesOn) -> str:

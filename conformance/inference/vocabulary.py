@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from attnconf.conformance.chapters.contents import appearances
 
+MOST_SAMPLES, SAMPLES = r"max_?(batch|bs|bsz)(_?sizes?)?", "512"  # for how many there is room: each query may be one
 KEEPS = r"(?:keep|retain)_?(?:prob\w*|rate|p|fraction|share)|p_?keep"  # what a probability to keep is called
 # Parameters of constructors, by what they may mean; one name may mean several things.
 SIZES: Mapping[str, str] = {

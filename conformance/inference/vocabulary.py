@@ -60,7 +60,8 @@ SIZES: Mapping[str, str] = {
     "bias": r"bias|qkv_?bias|use_?bias|attn_?bias|with_?bias|add_?bias|has_?bias|proj_?bias|linear_?bias|"
     r"attention_?bias|"
     r"mlp_?bias|ff_?bias|output_?bias|out_?bias",
-    "causal": r"causal|is_?causal|masked|autoregressive|use_?causal_?mask|causal_?mask|is_?decoder|unidirectional|"
+    "causal": r"causal|kausal|causale|is_?causal|masked|autoregressi(ve?|f)|use_?causal_?mask|causal_?mask|is_?decoder|"
+    r"unidirectional|"
     r"mask_?future|decoder|((use|apply|with)_?)?mask(ing)?",
     "device": r"device",
     "dtype": r"dtype",
@@ -125,7 +126,8 @@ INPUTS: Mapping[str, str] = {
     r"other|y|enc_?out|encoder_?out|cond|source|src|xkv|key_?value(_?states)?|k_?v|encoded|cross|x_?enc|enc_?src|z|x2|memories|"
     r"contexto|contesto|contexte|kontext|kontekst|baglam|memoria|memória|mémoire|"
     r"kv_?input|m|e_?outputs?|encoder_?states|x_?context|x_?encoder|x_?cross|key_?value|context_?states",
-    "mask": r".*(mask|masque|m[aá]scara|maschera).*|(.*_)?pad(ding)?|bourrage|relleno|riempimento|preenchimento|dolgu|"
+    "mask": r".*(mask|masque|m[aá]scara|maschera).*|(.*_)?pad(ding)?|"
+    r"bourrage|f(ü|ue)llung(en)?|remplissage|rellenos|relleno|riempimento|preenchimento|dolgu|"
     r".*attn_?bias|attention_?bias|key_?padding|visible|"
     r"valid|allowed|keep|(src|tgt|trg)_?(key_?)?padding.*|tril|causal_?bias|m",
     "lengths": r"valid_?lens?|lengths?|n_?(frames|nodes|tokens|words|steps|real|items|samples)|"
@@ -135,7 +137,8 @@ INPUTS: Mapping[str, str] = {
     "want_weights": r"need_?weights|return_?(attention|attn|weights|attn_?weights|attention_?weights|scores)|"
     r"output_?attentions?|with_?(attn|weights)|return_?attns?|get_?(attention|weights)|want_?weights|show_?weights",
     "average": r"average_?attn_?weights|average(_?weights)?",
-    "causal": r"causal|((src|tgt|trg|memory)_?)?is_?causal|masked|use_?causal(_?mask)?|look_?ahead|autoregressive",
+    "causal": r"causal|kausal|causale|((src|tgt|trg|memory)_?)?is_?causal|masked|use_?causal(_?mask)?|look_?ahead|"
+    r"autoregressi(ve?|f)",
     "dropout": r".*drop.*",
     "scale": r"scale|scaling|factor|temperature|scaled|beta|inv(erse)?_?temperature",
     "training": r"training|train|is_?training",

@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from enum import Enum
 from typing import Any
 
 import torch
@@ -144,7 +145,7 @@ def _as_promised(place: Place, text: Text, requests: Requests) -> Text:
     annotation, and the keys of a table of the file that has the default.
     """
     for made, name, words in _promised(place):
-        values = {a: f'"{word}"' for word in words for a in MEANT if word.lower() in (a, SYNONYMS.get(a))}
+        values = {a: _written(word) for word in words for a in MEANT if word.lower() in (a, SYNONYMS.get(a))}
         entry = f"{made}({name}="
         texts = {a: _within(text, made, name, value) for a, value in values.items()}
         far = {a: _far(place, one, a, requests) for a, one in texts.items() if entry in one.made.text}
@@ -153,6 +154,11 @@ def _as_promised(place: Place, text: Text, requests: Requests) -> Text:
             declares = {n: c for n, c in text.declares.items() if n != "activation"}
             return _within(text, made, name, f"chosen({choices}, config.activation)").but(declares=declares)
     return text
+
+
+def _written(word: str) -> str:
+    """Return a word as code: one of an enumeration by its name there."""
+    return f"theirs.{type(word).__name__}.{word.name}" if isinstance(word, Enum) else f'"{word}"'
 
 
 def _promised(place: Place) -> Iterator[tuple[str, str, Sequence[str]]]:

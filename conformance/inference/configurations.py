@@ -55,7 +55,8 @@ def configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> 
         for each in (given, otherwise(given, table)) if known else ():
             sections = _sections(entries, table, module)
             found += [f"theirs.{kind.__name__}({words})" for words in _entries({**each, **sections}, table, entries)]
-    same = [] if found and own is not None and is_record(own) else ["<namespace>"]  # as it is annotated
+    annotated = own is not None and is_record(own) and own.__module__ == module.__name__
+    same = [] if found and annotated else ["<namespace>"]
     return [*dict.fromkeys(found), *same, *_with_defaults(table, module)]
 
 

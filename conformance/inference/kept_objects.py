@@ -23,7 +23,8 @@ from attnconf.conformance.source.signatures import parameters_of
 
 KEEPS = {"update", "append", "put", "insert", "store", "add", "extend", "write", "push", "concat"}
 OF_SAMPLES = r"batch(_?size)?|(n|num)_?(batch|samples|sequences)|b|bs|bsz|max_?batch(_?size)?"
-MAKES = r"(new|make|init|create|empty|build|fresh|get|allocate|alloc)_?(kv_?)?(caches?|states?|past)"
+_NEW = r"(new|make|init|create|empty|build|fresh|allocate|alloc|reserve)"
+MAKES = rf"({_NEW}|get)_?(kv_?)?(caches?|states?|past)|{_NEW}_?(kv|(kv_?)?(buffers?|stores?|slots?))"
 ENOUGH = 32  # tokens that an object has room for
 New = Callable[[], Any]
 

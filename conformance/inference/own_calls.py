@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any
 
 from attnconf.conformance.engine.request import Request
@@ -19,7 +20,7 @@ from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.by_steps import begins, public
 from attnconf.conformance.inference.calling import call_of
 from attnconf.conformance.inference.claims import said_in_file
-from attnconf.conformance.inference.kept_state import DIFFERS, SEVERAL
+from attnconf.conformance.inference.kept_state import DIFFERS, SEVERAL, flags
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.said_of_caches import as_promised
 from attnconf.conformance.inference.spied import calls_as
@@ -87,20 +88,21 @@ def _ways(module: Any, function: Callable[..., Any], given: Mapping[str, Any], n
         return
     first = next(iter(given))
     one = {n: another(y, n) for n, y in given.items()}
+    keeping = {name: on for name, on in flags(function).items() if not one.get(name)}
 
     def whole(asked: Mapping[str, Any]) -> Any:
         return function(copy.deepcopy(module), **asked)
 
-    for name in names:
+    for name, more in product(names, ({}, keeping) if keeping else ({},)):
         begun = copy.deepcopy(module)
-        stepped = Stepped(whole, partial(function, begun), [getattr(begun, name)], first)
+        stepped = Stepped(whole, partial(function, begun, **more), [getattr(begun, name)], first)
         want = stepped.whole(one)
         if not looks_back_alone(stepped, one, want):
             return
         with suppress(Failed):
             words = attempt(lambda stepped=stepped, want=want: _of(stepped, one, want))  # type: ignore[misc]
             if words is not None:
-                yield GoesOn(name, words, _always(module, function, one, stepped, want))
+                yield GoesOn(name, words, not more and _always(module, function, one, stepped, want))
 
 
 def _of(stepped: Stepped, given: Mapping[str, Any], want: Any) -> str | None:

@@ -5,6 +5,7 @@ This holds whatever they are: those that a binding sets aside, too, as what a mo
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import torch
@@ -13,6 +14,8 @@ from torch.utils._pytree import tree_leaves
 
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound
+from attnconf.conformance.inference.by_steps import public, wanted
+from attnconf.conformance.inference.calling import call_of
 from attnconf.conformance.inference.claims import said_in_file
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.spied import calls_as
@@ -44,6 +47,22 @@ def of_untrained(bound: Bound, asked: Request) -> Iterator[str]:
             continue
         if name:
             yield f"the parameter {name} changes what comes out, and gets no gradient"
+        else:
+            yield from islice(_of_methods(module, call_of(bound.place.thing).__name__), 1)
+
+
+def _of_methods(module: nn.Module, call: str) -> Iterator[str]:
+    """Yield a word on a parameter that another method uses for vectors: one for logits, beside the call for ids."""
+    widths = sorted({p.shape[-1] for p in module.parameters() if p.ndim == 2})
+    for name, method in public(type(module), call).items():
+        for width in widths if len(wanted(method)) == 1 else ():
+            x = drawn("vectors for a method", 2, 3, width).requires_grad_()
+            try:
+                found = attempt(lambda method=method, x=x: _first(module, method, [x], {}))  # type: ignore[misc]
+            except (Failed, StopIteration):
+                continue
+            if found:
+                yield f"the parameter {found} changes what comes out of `{name}`, and gets no gradient there"
 
 
 def _first(module: nn.Module, function: Any, inputs: list[Any], kwargs: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
 
 from attnconf.adapters.contract import FeedForwardConfig
 from attnconf.adapters.generated.modules import without
@@ -288,7 +289,22 @@ class Built:
             yield from refuse("config.hidden_dim % config.embed_dim", "a hidden width that is no multiple of embed_dim")
 
     def _parameters(self, stripped: Sequence[str]) -> dict[str, Tensor]:
-        return {n: p for n, p in self.module.named_parameters() if not any(n.startswith(f"{s}.") for s in stripped)}
+        found = {n: p for n, p in self.module.named_parameters() if not any(n.startswith(f"{s}.") for s in stripped)}
+        used = self._used(found) if self.made.text.startswith("functional(") else {*found}
+        of_used = {found[n].shape for n in used}
+        return {n: p for n, p in found.items() if n in used or p.shape not in of_used}
+
+    def _used(self, found: Mapping[str, Tensor]) -> set[str]:
+        """Return the parameters that a call depends on: a dict may hold those of a whole layer."""
+        x = drawn("tokens", 2, 3, self.embed)
+        numbers = {n: drawn(n, *p.shape).requires_grad_() for n, p in found.items()}
+        try:
+            outs = [y for y in tree_leaves(called(self.module, x, numbers)) if torch.is_tensor(y) and y.requires_grad]
+        except Failed:
+            return {*found}
+        total = torch.stack([y.sum() for y in outs]).sum() if outs else x.sum()
+        grads = torch.autograd.grad(total, list(numbers.values()), allow_unused=True) if outs else ()
+        return {n for n, grad in zip(numbers, grads, strict=False) if grad is not None} or {*found}
 
     def _called(self, stripped: Sequence[str]) -> tuple[str, str, bool]:
         """Return where the output is, how sequences are turned, and whether the input is added. Raises Failed."""

@@ -32,7 +32,7 @@ NAMED: Sequence[tuple[str, Sequence[tuple[str, ...]]]] = (
     (r"norm|(^|[._])ln", VECTORS[:1]),
     (r"rel(ative)?_?(att|pos|bias)", [("32", "heads")]),
     (r"qkv|c_attn|in_proj", PACKED),
-    (r"(intermediate|c_fc|(lin(ear)?|fc|w|dense|ff)_?1|[._]up\w*).*(bias|b)$|[._]b_?1$", [("hidden",), *VECTORS]),
+    (r"(intermediate|c_fc|(lin(ear)?|fc|w|dense|ff)_?1|[._]up\w*).*(bias|b)$|(^|[._])b_?1$", [("hidden",), *VECTORS]),
     (r"(bias|beta|[._]b\d?)$", VECTORS),
     (r"type|segment", TABLES[2:]),
     (r"pos|wpe", TABLES[1:2]),

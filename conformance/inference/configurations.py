@@ -56,7 +56,7 @@ def configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> 
             sections = _sections(entries, table, module)
             found += [f"theirs.{kind.__name__}({words})" for words in _entries({**each, **sections}, table, entries)]
     annotated = own is not None and is_record(own) and own.__module__ == module.__name__
-    same = [] if found and annotated else ["<namespace>"]
+    same = [] if found and annotated else ["<namespace>"]  # a library's record may check what it is given
     return [*dict.fromkeys(found), *same, *_with_defaults(table, module)]
 
 

@@ -10,7 +10,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -24,8 +24,8 @@ from attnconf.conformance.inference.kept_state import DIFFERS, SEVERAL, flags
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.said_of_caches import as_promised
 from attnconf.conformance.inference.spied import calls_as
-from attnconf.conformance.inference.stepped import IN_PARTS, Stepped, another, sequences, with_another_first
-from attnconf.conformance.inference.stepping import looks_back_alone
+from attnconf.conformance.inference.stepped import Stepped, another, sequences, with_another_first
+from attnconf.conformance.inference.stepping import looks_back_alone, several_differ
 from attnconf.conformance.inference.trial import reply, same_numbers
 
 SPOKEN = (
@@ -93,14 +93,15 @@ def _ways(module: Any, function: Callable[..., Any], given: Mapping[str, Any], n
     def whole(asked: Mapping[str, Any]) -> Any:
         return function(copy.deepcopy(module), **asked)
 
+    at_once = Stepped(whole, partial(function, module), (), first)
+    want = at_once.whole(one)
+    if not looks_back_alone(at_once, one, want):
+        return
     for name, more in product(names, ({}, keeping) if keeping else ({},)):
         begun = copy.deepcopy(module)
-        stepped = Stepped(whole, partial(function, begun, **more), [getattr(begun, name)], first)
-        want = stepped.whole(one)
-        if not looks_back_alone(stepped, one, want):
-            return
+        stepped = replace(at_once, step=partial(function, begun, **more), begin=[getattr(begun, name)])
         with suppress(Failed):
-            words = attempt(lambda stepped=stepped, want=want: _of(stepped, one, want))  # type: ignore[misc]
+            words = attempt(lambda stepped=stepped: _of(stepped, one, want))  # type: ignore[misc]
             if words is not None:
                 yield GoesOn(name, words, not more and _always(module, function, one, stepped, want))
 
@@ -116,11 +117,7 @@ def _of(stepped: Stepped, given: Mapping[str, Any], want: Any) -> str | None:
         return None  # it does not begin anew
     if not same_numbers(outs, want):
         return f"{DIFFERS}: a later position is not what it is in the whole"
-    with suppress(Failed):  # parts that are refused are no mistake
-        parts, n = attempt(lambda: stepped.stepwise(given, IN_PARTS)), IN_PARTS[0]
-        if same_numbers(parts[:, :n], want[:, :n]) and not same_numbers(parts, want):
-            return SEVERAL
-    return ""
+    return SEVERAL if several_differ(stepped, given, want) else ""
 
 
 def _always(module: Any, function: Callable[..., Any], given: Mapping[str, Any], stepped: Stepped, want: Any) -> bool:

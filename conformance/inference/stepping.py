@@ -93,10 +93,10 @@ def _of(module: Any, function: Callable[..., Any], given: dict[str, Any], name: 
         return f"the method `{name}` does not continue a sequence: a later position is not what it is in the whole"
     if not stepped.begins_anew(other):
         return NOT_ANEW.format(begin[0], name)
-    return SEVERAL if _several_differ(stepped, one, want) else ""
+    return SEVERAL if several_differ(stepped, one, want) else ""
 
 
-def _several_differ(stepped: Stepped, given: Mapping[str, Any], want: Tensor) -> bool:
+def several_differ(stepped: Stepped, given: Mapping[str, Any], want: Tensor) -> bool:
     """Return whether a step takes several positions at the beginning, and gives others for them later."""
     with contextlib.suppress(Failed):  # parts that are refused are no mistake
         outs, first = attempt(lambda: stepped.stepwise(given, IN_PARTS)), IN_PARTS[0]

@@ -1,7 +1,7 @@
 """Judge a file that knows nothing of us: find its components, and how each is built, called and given weights.
 
-What may be a component is a hypothesis, from which the slots of a binding follow (slots); who binds a component
-proposes hypotheses, and one prover runs and compares them (proving), within limits (budgets).
+What may be a component is a hypothesis, from which the slots of a binding follow (trials.slots); who binds a component
+(binders) proposes hypotheses, and one prover runs and compares them (trials.proving), within limits (trials.budgets).
 """
 
 import re
@@ -18,9 +18,10 @@ from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.diagnosis.locate import locate
 from attnconf.conformance.engine.request import INFERRED, Binding, Implementation, Unjudgeable, of_component
-from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.budgets import CALLS, GUESSED
-from attnconf.conformance.inference.candidates import (
+from attnconf.conformance.inference.binders.mask_making import together
+from attnconf.conformance.inference.building.construction import part_of
+from attnconf.conformance.inference.building.lending import lent
+from attnconf.conformance.inference.finding.candidates import (
     Candidate,
     builders,
     candidates,
@@ -29,13 +30,8 @@ from attnconf.conformance.inference.candidates import (
     says_nothing,
     unnamed,
 )
-from attnconf.conformance.inference.construction import part_of
-from attnconf.conformance.inference.lending import lent
-from attnconf.conformance.inference.mask_files import NO_KNOWN_MASK, NO_SUCH_MASK, makers
-from attnconf.conformance.inference.mask_making import together
-from attnconf.conformance.inference.probing import Failed, search
-from attnconf.conformance.inference.turned_flags import with_flags_turned
-from attnconf.conformance.inference.used_by_others import (
+from attnconf.conformance.inference.finding.mask_files import NO_KNOWN_MASK, NO_SUCH_MASK, makers
+from attnconf.conformance.inference.finding.used_by_others import (
     far_fetched,
     helps,
     is_handed,
@@ -47,8 +43,12 @@ from attnconf.conformance.inference.used_by_others import (
     with_users,
     without_helpers,
 )
-from attnconf.conformance.inference.vocabulary import snake
-from attnconf.conformance.inference.waiting import patiently
+from attnconf.conformance.inference.options.turned_flags import with_flags_turned
+from attnconf.conformance.inference.trials.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.trials.budgets import CALLS, GUESSED
+from attnconf.conformance.inference.trials.probing import Failed, search
+from attnconf.conformance.inference.trials.waiting import patiently
+from attnconf.conformance.inference.words.vocabulary import snake
 from attnconf.conformance.loading.required_conventions import of_masks
 from attnconf.conformance.source import source_text
 from attnconf.conformance.source.exception_words import fault_of_ours
@@ -195,7 +195,7 @@ def _bind(candidate: Candidate, module: ModuleType, prescribed: Mapping[str, Any
     outcomes: list[Bound | Refusal] = []
     unlike: list[Any] = []  # what ran, and may be a known mistake: only if it is no other textbook
     for component in candidate.components:
-        binder: Any = import_module(f"attnconf.conformance.inference.{appearances()[component].binder}")
+        binder: Any = import_module(f"attnconf.conformance.inference.binders.{appearances()[component].binder}")
         place = Place(
             candidate.name, candidate.thing, module, part_of(module), component, of_component(prescribed, component)
         )
@@ -246,7 +246,7 @@ def attempted(bind: Callable[..., Any], *given: Any) -> Any:
 
 def _with_own(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) -> Bound | None:
     """Return the binding of something with the parameters that it has, as what it most likely is, or None."""
-    binder: Any = import_module("attnconf.conformance.inference.unbound")
+    binder: Any = import_module("attnconf.conformance.inference.binders.unbound")
     part, component = part_of(source.module), candidate.components[0]
     found: Bound | Refusal | None = attempted(
         binder.bind,

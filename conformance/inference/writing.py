@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attnconf.adapters import generated
 from attnconf.conformance.inference import SHOWN, bindings, nothing_in, told_refusals
-from attnconf.conformance.inference.binding import Bound
+from attnconf.conformance.inference.trials.binding import Bound
 from attnconf.conformance.loading.find import LoadError
 from attnconf.conformance.loading.resolve import source_of
 from attnconf.conformance.source.reader import Source

@@ -10,7 +10,7 @@ from torch import Tensor
 from attnconf.adapters import contract
 from attnconf.conformance.chapters.transformer.stimuli import SHAPE
 from attnconf.conformance.engine.translate import choices_of
-from attnconf.conformance.inference import layer_requests
+from attnconf.conformance.inference.texts import layer_requests
 from attnconf.conformance.mutating.drawing import Calling, Numbers, Setting, words_of
 
 # -- attention

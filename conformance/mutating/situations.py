@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnconf.conformance.inference.building import space_for
+from attnconf.conformance.inference.building.building import space_for
 from attnconf.conformance.mutating.drawing import Calling, Numbers, Setting
 from attnconf.conformance.mutating.inputs import settings
 from attnconf.conformance.mutating.options import named, other_calls, variants

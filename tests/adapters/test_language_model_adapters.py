@@ -10,7 +10,7 @@ from attnconf.adapters.contract import LanguageModelConfig
 from attnconf.conformance.chapters.language_model.stimuli import USUAL, model
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translate import in_conventions
-from attnconf.conformance.inference.trial import textbook
+from attnconf.conformance.inference.trials.trial import textbook
 
 torch.set_num_threads(1)
 NAMES = [f"transformers_language_models:{name}" for name in ("gpt2", "llama", "gemma")]

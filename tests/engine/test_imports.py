@@ -23,6 +23,11 @@ TOWER = [
     "source", "worker", "engine", "chapters", "loading", "diagnosis", "pictures", "timing", "inference", "run",
     "mutating", "grading",
 ]  # fmt: skip
+# Inside of inference/ the folders are a tower, too; what stands in it without a folder uses them all.
+INFERENCE = [
+    "words", "trials", "building", "weights", "texts", "finding", "masks", "state", "options", "drafts", "positions",
+    "tokens", "attention", "small", "layers", "binders",
+]  # fmt: skip
 # What a folder, or a module, may import of ours. The longest entry that fits a module decides.
 MAY = {
     "spec": "spec",
@@ -105,6 +110,19 @@ def test_a_module_imports_only_what_it_may(name):
     assert not wrong
 
 
+@pytest.mark.parametrize("name", [x for x in MODULES if re.match("conformance/inference/.*/", x)])
+def test_a_folder_of_inference_imports_only_what_stands_before_it(name):
+    folder = name.split("/")[2]
+    later = tuple(f"conformance.inference.{x}." for x in INFERENCE[INFERENCE.index(folder) + 1 :])
+    assert not {x for x in imported(name) if f"{x}.".startswith((*later, "conformance.inference.writing."))}
+
+
+def test_the_tower_of_inference_has_all_its_folders():
+    assert sorted(INFERENCE) == sorted(
+        p.name for p in (ROOT / "conformance/inference").iterdir() if p.is_dir() and p.name != "__pycache__"
+    )
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_imports_are_absolute(name):
     assert not [node for node in ast.walk(tree(name)) if isinstance(node, ast.ImportFrom) and node.level]
@@ -134,7 +152,7 @@ def test_only_subjects_and_the_diagnosis_go_through_the_boundary():
     assert {name for name in MODULES if "conformance.engine.boundary.call" in imported(name)} == {
         "conformance/engine/subject",
         "conformance/diagnosis/replay",
-        "conformance/inference/trial",
+        "conformance/inference/trials/trial",
     }
 
 

@@ -142,7 +142,7 @@ def test_an_exception_of_ours_ends_an_attempt_and_is_told(tmp_path, monkeypatch,
         return 1 / 0
 
     monkeypatch.setattr(
-        importlib.import_module("attnconf.conformance.inference.norms"), function, faulty, raising=False
+        importlib.import_module("attnconf.conformance.inference.binders.norms"), function, faulty, raising=False
     )
     (tmp_path / "it.py").write_text("from torch import nn\nclass LayerNorm(nn.LayerNorm): ...\n", encoding="utf-8")
     done = in_process("run", "--impl=it.py:LayerNorm@layer_norm", "--results=it.json", cwd=tmp_path)

@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import nn
 
-from attnconf.conformance.inference.builders import as_built
-from attnconf.conformance.inference.building import Construction, as_module
-from attnconf.conformance.inference.calling import parameters
-from attnconf.conformance.inference.probing import Failed
+from attnconf.conformance.inference.building.building import Construction, as_module
+from attnconf.conformance.inference.finding.builders import as_built
+from attnconf.conformance.inference.trials.calling import parameters
+from attnconf.conformance.inference.trials.probing import Failed
 
 
 def in_a_module(function):

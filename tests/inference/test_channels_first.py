@@ -5,7 +5,7 @@ import torch
 from judged_submissions import judge
 
 from attnconf.adapters.generated.channels_first import in_channels, in_maps, turned
-from attnconf.conformance.inference.lending import lent
+from attnconf.conformance.inference.building.lending import lent
 from attnconf.conformance.run import implementations
 from attnconf.conformance.source.reader import read
 

@@ -4,8 +4,8 @@ from textwrap import dedent
 
 import pytest
 
-from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.dropped_branches import unscaled
+from attnconf.conformance.inference.layers.dropped_branches import unscaled
+from attnconf.conformance.inference.trials.binding import Place
 from attnconf.conformance.source import reader
 
 LAYER = """

@@ -4,8 +4,8 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from attnconf.conformance.inference.taught import learnt_steps, with_steps
-from attnconf.conformance.inference.token_text import TokenText
+from attnconf.conformance.inference.tokens.taught import learnt_steps, with_steps
+from attnconf.conformance.inference.tokens.token_text import TokenText
 
 TEXT = """
 class Words:

@@ -6,8 +6,8 @@ import re
 import pytest
 from command_line import in_process
 
-from attnconf.conformance.inference.candidates import UNDOING
-from attnconf.conformance.inference.vocabulary import SIZES, meanings
+from attnconf.conformance.inference.finding.candidates import UNDOING
+from attnconf.conformance.inference.words.vocabulary import SIZES, meanings
 
 pytestmark = pytest.mark.long
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from attnconf.conformance import inference
 from attnconf.conformance.engine.requirement import as_declared
-from attnconf.conformance.inference.layer_requests import FIRST, Manner
+from attnconf.conformance.inference.texts.layer_requests import FIRST, Manner
 from attnconf.conformance.source.reader import read
 
 SUBMISSIONS = Path(__file__).parents[1] / "submissions"

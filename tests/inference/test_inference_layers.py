@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from attnconf.conformance import inference
-from attnconf.conformance.inference.binding import Bound, Refusal
-from attnconf.conformance.inference.candidates import candidates
+from attnconf.conformance.inference.finding.candidates import candidates
+from attnconf.conformance.inference.trials.binding import Bound, Refusal
 from attnconf.conformance.source.reader import read
 
 torch.set_num_threads(1)

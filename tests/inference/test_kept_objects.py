@@ -2,7 +2,7 @@
 
 from types import ModuleType
 
-from attnconf.conformance.inference.kept_objects import kept_objects
+from attnconf.conformance.inference.building.kept_objects import kept_objects
 
 
 class Cache:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attnconf.conformance import inference
-from attnconf.conformance.inference.kept_values import STALE
+from attnconf.conformance.inference.state.kept_values import STALE
 from attnconf.conformance.source.reader import read
 
 torch.set_num_threads(1)

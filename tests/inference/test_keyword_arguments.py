@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from attnconf.conformance.inference.keyword_arguments import constructor_parameters
+from attnconf.conformance.inference.words.keyword_arguments import constructor_parameters
 
 DEFAULTS = {"width": 32, "heads": 4}
 

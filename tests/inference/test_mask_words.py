@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnconf.conformance.inference.mask_words import DROPS, KEEPS, votes
+from attnconf.conformance.inference.words.mask_words import DROPS, KEEPS, votes
 
 KEEPING = (
     "True keeps",

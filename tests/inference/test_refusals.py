@@ -301,7 +301,7 @@ class AtOnce(threading.Timer):
 def test_what_never_ends_is_named_after_a_while_and_when_it_is_interrupted(tmp_path, monkeypatch, capfd):
     path = tmp_path / "it.py"
     path.write_text(ENDLESS, encoding="utf-8")
-    monkeypatch.setattr("attnconf.conformance.inference.waiting.threading.Timer", AtOnce)
+    monkeypatch.setattr("attnconf.conformance.inference.trials.waiting.threading.Timer", AtOnce)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored where tests run in background
     try:
         with pytest.raises(KeyboardInterrupt):

@@ -5,8 +5,8 @@ import importlib.util
 import pytest
 from judged_submissions import judge
 
-from attnconf.conformance.inference.claims import claims_batch_first, claims_batches_only, claims_sequence_first
-from attnconf.conformance.inference.mask_claims import claimed
+from attnconf.conformance.inference.masks.claims import claimed
+from attnconf.conformance.inference.trials.claims import claims_batch_first, claims_batches_only, claims_sequence_first
 
 FUNCTION = '''"""{of_file}"""
 

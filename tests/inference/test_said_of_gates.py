@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from attnconf.conformance.inference import said_of_gates
+from attnconf.conformance.inference.small import said_of_gates
 
 GATE_FIRST = ('"both": torch.cat([weights["gate.weight"], weights["up.weight"]])',)
 GATE_LAST = ('"both": torch.cat([weights["up.weight"], weights["gate.weight"]])',)

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from attnconf.conformance import inference
-from attnconf.conformance.inference.kept_state import SEVERAL
-from attnconf.conformance.inference.said_of_caches import NOT_SAID, ONE_ALONE
+from attnconf.conformance.inference.state.kept_state import SEVERAL
+from attnconf.conformance.inference.state.said_of_caches import NOT_SAID, ONE_ALONE
 from attnconf.conformance.source.reader import read
 
 torch.set_num_threads(1)

@@ -7,10 +7,10 @@ import torch
 
 from attnconf.adapters.generated.positions import cosines, in_pairs, rotations, sines, turns
 from attnconf.conformance.inference import bindings
-from attnconf.conformance.inference.angle_names import ROLE, START, kind_of, role_of
-from attnconf.conformance.inference.angles import has_tables, in_another_shape, in_every_shape, text_of
-from attnconf.conformance.inference.layer_forms import layer_forms
-from attnconf.conformance.inference.textbook_tables import BACKWARDS, wanted
+from attnconf.conformance.inference.positions.textbook_tables import BACKWARDS, wanted
+from attnconf.conformance.inference.texts.layer_forms import layer_forms
+from attnconf.conformance.inference.trials.angles import has_tables, in_another_shape, in_every_shape, text_of
+from attnconf.conformance.inference.words.angle_names import ROLE, START, kind_of, role_of
 from attnconf.conformance.source import reader
 
 

@@ -23,7 +23,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Appearance:
-    """How a class or function is recognised as a component, and which module of ``inference`` binds it.
+    """How a class or function is recognised as a component, and which module of ``inference/binders`` binds it.
 
     ``names``: patterns of names in small letters, each with its rank among those of all components: the most telling
     is looked for first. ``sizes``: expressions of ``config`` that a constructor's parameter may be given, by what it

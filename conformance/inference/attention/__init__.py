@@ -1,0 +1,1 @@
+"""Besides for attention: readings of its parts, flags, members of the family."""

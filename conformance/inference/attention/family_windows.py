@@ -1,0 +1,107 @@
+"""Windows of attention: an argument or entry by whose name a query sees its neighbours only, asked what it does.
+
+How many keys it counts differs: those before the query's own, or that one too; a pair is both sides. What is causal is
+asked in both ways, and what equals the formula in one of them is right, where the file does not say which. One that
+hides nothing has no effect.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.engine.request import Request
+from attnconf.conformance.inference.attention.said_of_windows import counts_own_key
+from attnconf.conformance.inference.building.building import Construction
+from attnconf.conformance.inference.texts.attention_requests import COMPONENT, POWERS, request
+from attnconf.conformance.inference.texts.attention_text import AttentionText
+from attnconf.conformance.inference.trials.binding import Place
+from attnconf.conformance.inference.trials.trial import Certificate, same
+from attnconf.conformance.inference.words.vocabulary import snake
+from attnconf.conformance.source.signatures import parameters_of
+from attnconf.conformance.source.syntax import expression_of
+
+NAMES = (
+    r"(.*_)?(windows?|ventana|fenster|finestra|fenetre|fenêtre|janela|okn[oa]|venster|pencere|vindu(e|et)?|chuang(_?kou)?)"
+    r"(_?(size|len|length|width|gr[oö](ss|ß)e|breite|taille|tamanho|tamano|boyutu?|larghezza|da_?xiao))?"
+)
+GIVEN = ("window", "given")
+SIZES = (24, 6, 4)
+ASKED = (2, 0)
+NO_LEFT = "config.window is None or config.window[0] is None"
+OFF = r"None|256|-1|0|\(-1, -1\)"
+KEYS = (  # what it may be handed, where ``{off}`` lets every key be seen
+    f"({{off}} if {NO_LEFT} else config.window[0] + 1)",
+    f"({{off}} if {NO_LEFT} else config.window[0])",
+)
+SIDES = "({off} if config.window is None else tuple(-1 if side is None else side for side in config.window))"
+
+
+def with_window(place: Place, text: AttentionText) -> AttentionText:
+    """Return the text with its window, judged where it is known what it means, or that it does nothing."""
+    for name, off in _windows(place, text):
+        pair = off.startswith("(")
+        values = [SIDES] if pair else list(KEYS[:1] if counts_own_key(place) else KEYS)
+        if not pair and not text.causal_always and not text.flagged:
+            continue
+        every = [text.but(made=_given(text.made, name, off, value.format(off=off)), family=(*text.family, GIVEN))
+                 for value in values]  # fmt: skip
+        text = _judged(place, text, every, name, pair)
+    return text
+
+
+def _judged(place: Place, text: AttentionText, every: list[AttentionText], name: str, pair: bool) -> AttentionText:
+    """Return the text with a window in one of its readings, or with words on what it does."""
+    whole = pair or text.causal_always  # then it can be asked for any window
+    mistakes: list[tuple[AttentionText, Mutant]] = []
+    failed, nothing = False, True
+    for one in every:
+        certificate = Certificate(COMPONENT, list(_requests(one)))
+        given = certificate.replies(one.implementation(place))
+        failed = failed or any(isinstance(each, Failure) for each in given)
+        nothing = nothing and len(given) == 2 and same(*given)
+        if certificate.agrees(given, one.conventions()):
+            return one if whole else text
+        mistakes += [(one, m) for m in [certificate.mistake(given, one.conventions())] if m is not None]
+    if mistakes and whole:
+        return mistakes[0][0]
+    if mistakes:
+        does = "hides nothing where attention is causal" if nothing else f"is wrong: {mistakes[0][1].story}"
+        return text.but(idle=(*text.idle, f"the argument `{name}` {does}"))
+    if failed:
+        return text.but(left_alone=(*text.left_alone, f"{name}: with a window of {ASKED[0] + 1} keys it raises"))
+    return text.but(unknown=(*text.unknown, f"the argument `{name}` hides keys in a way that is not known"))
+
+
+def _windows(place: Place, text: AttentionText) -> Iterator[tuple[str, str]]:
+    """Yield the arguments and entries that are called windows, and what they get where every key is seen."""
+    told = re.findall(rf"""[(,{{ ]["']?(\w+)["']?(?:=|: )({OFF})(?=[,)}}])""", text.made.text)
+    given = {name for name, _ in told}
+    yield from ((name, off) for name, off in told if re.fullmatch(NAMES, snake(name)))
+    if not isinstance(place.thing, type) or "(" not in text.made.text:
+        return
+    for p in parameters_of(place.thing):
+        off = p.default is None or (type(p.default) is int and p.default in (0, -1)) or p.default == (-1, -1)
+        if off and p.name not in given and re.fullmatch(NAMES, snake(p.name)) and f"{p.name}=" not in text.made.text:
+            yield p.name, repr(p.default)
+
+
+def _given(made: Construction, name: str, off: str, value: str) -> Construction:
+    """Return the construction with another value for an argument or entry, or with one argument more."""
+    there = rf"""([(,{{ ]["']?{name}["']?(?:=|: )){re.escape(off)}(?=[,)}}])"""
+    if re.search(there, made.text):
+        return replace(made, text=re.sub(there, lambda found: found[1] + value, made.text))
+    call = expression_of(made.text)
+    if not isinstance(call, ast.Call):
+        return made
+    words = [*call.keywords, ast.keyword(name, expression_of(value))]
+    return replace(made, text=ast.unparse(ast.Call(call.func, call.args, words)))
+
+
+def _requests(text: AttentionText) -> Iterator[Request]:
+    """Yield a causal call with a window, and one without: beside it all has to stay as it was."""
+    plain = request(text, POWERS[0] if text.powers else SIZES, 2, 6, 6, {}, causal=True)
+    yield replace(plain, config=replace(plain.config, window=ASKED))
+    yield plain

@@ -1,0 +1,1 @@
+"""A small component is a family of texts: written in every likely way, run, and compared."""

@@ -1,0 +1,1 @@
+"""What in a file is to be judged, and as what."""

@@ -1,0 +1,1 @@
+"""Arguments that a binding leaves out, each asked what it does: what is broken is not absent."""

@@ -1,0 +1,1 @@
+"""Besides for norms and feed-forward networks: their parts, activations, and what stands around them."""

@@ -26,6 +26,8 @@ from attnconf.spec.nearest import hint
 # (source, typed name, class or function in it, component, declared choices) -> implementations
 Infer = Callable[[Source, str, str | None, str | None, Mapping[str, str]], Sequence[Implementation | Unjudgeable]]
 
+NAMED = 2  # statements that were not run, in a header
+
 # (name, variant, what it offers, its file) -> implementation
 Made = Callable[[str, str | None, Offer, str], Implementation | Unjudgeable]
 
@@ -104,12 +106,22 @@ def _of_source(
         return [Unjudgeable(name.typed, source_path(source.module), problem)]
     inferred = infer(source, name.typed, name.chosen, name.component, instead(declares, prescribed))
     inferred = [i if isinstance(i, Unjudgeable) else _declaring(i, declares) for i in inferred]
+    inferred = [_with_what_was_not_run(i, source) if isinstance(i, Implementation) else i for i in inferred]
     judged: list[Implementation | Unjudgeable] = [i for i in inferred if isinstance(i, Implementation)]
     if name.chosen is None and source.lost:  # lost definitions are reported beside those that can be judged
         path, names = source_path(source.module), source.lost if judged else source.lost[:1]
         lost = [Unjudgeable(f"{name.typed}:{n}" if judged else name.typed, path, source.absent[n]) for n in names]
         return [*judged, *lost]
     return [replace(i, reason=i.reason + source.untried()) if isinstance(i, Unjudgeable) else i for i in inferred]
+
+
+def _with_what_was_not_run(implementation: Implementation, source: Source) -> Implementation:
+    """Return an implementation with a line on the statements of its file that were not run, or raised."""
+    first, more = source.left_out[:NAMED], len(source.left_out[NAMED:])
+    if not first:
+        return implementation
+    words = f"not run      {'; '.join(first)}{f' and {more} more' if more else ''}"
+    return replace(implementation, notes=(*implementation.notes, words))
 
 
 def _declaring(implementation: Implementation, declares: Mapping[str, Any]) -> Implementation:

@@ -209,7 +209,10 @@ def bind(place: Place) -> Bound | Refusal:
     found = seek(place, *families(place.component, place.thing))
     if isinstance(found, Refusal):
         return found
-    words = contradicted(place, found.draft.declares.get("mask", ""))
+    values = found.draft.declares.get("mask", "")
+    wanted = place.prescribed.get("mask", values)
+    words = f"what `{place.name}` makes is {values}, and {wanted} is prescribed" if values != wanted else ""
+    words = words or contradicted(place, values)
     return replace(found, broken=(*found.broken, words)) if words else found
 
 

@@ -245,11 +245,20 @@ def bind(place: Place) -> Bound | Refusal:
         found = seek(place, *_in_order(place, [SINUSOIDAL]))
         empty = isinstance(found, Bound) and found.certified == NOTHING_ADDED
         return Refusal("it computes no sines") if empty and not re.search(SINES, code_reached(place.thing)) else found
+    if _is_computed(place):
+        return Refusal("its table is computed of sines and cosines, and nothing says that it is learned")
     found = seek(place, *_in_order(place, learned_families()))
     if isinstance(found, Bound) and found.certified is None:
         other = seek(place, *_in_order(place, learned_families("inverse-root")))
         found = other if isinstance(other, Bound) and other.certified == "reference" else found
     return found
+
+
+def _is_computed(place: Place) -> bool:
+    """Return whether a table of arrays, where nothing tells parameters from others, is one of sines and cosines."""
+    code = code_reached(place.thing)
+    waves = re.search(r"\bsin\b", code) and re.search(r"\bcos\b", code)
+    return place.lent_by.endswith("in_arrays") and bool(waves) and not re.search(r"(?i)learn|train", code)
 
 
 def _in_order(place: Place, families: Iterable[Family]) -> list[Family]:

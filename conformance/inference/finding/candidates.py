@@ -21,6 +21,7 @@ from attnconf.conformance.inference.trials.calling import own_method, parameters
 from attnconf.conformance.inference.weights.function_forms import takes_together, takes_weights
 from attnconf.conformance.inference.words.angle_names import is_table
 from attnconf.conformance.inference.words.vocabulary import INPUTS, meanings, snake
+from attnconf.conformance.source.source_text import code_reached
 
 # What the name of a class or function says, the most telling words first: a norm in an encoder is a norm.
 NAMES = [
@@ -197,6 +198,9 @@ def _does_something(thing: Any) -> bool:
 CALLED = {"forward", "__call__", "encode", "tokenize", "decode", "train", "fit", "learn", "entrainer", "encoder"}
 
 
+OF_VECTORS = r"softmax|einsum|matmul|layer_?norm|embedding\("  # no code of a tokenizer: what is called ``encode``, too
+
+
 def looks_like(name: str, thing: Any) -> Iterator[str]:
     """Yield the components that a class or function may be."""
     plain = snake(name)
@@ -206,6 +210,8 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
     if not _does_something(thing) or (isinstance(thing, FunctionType) and re.search(f"{MAKES}|{USES}", plain)):
         return
     by_name = [component for component, pattern in NAMES if re.search(pattern, plain)]
+    if re.search(OF_VECTORS, code_reached(thing)):
+        by_name = [c for c in by_name if c not in ("tokenizer", "detokenizer")]
     by_call = list(_by_call(thing))
     encodings = positional(name, thing)
     if re.search(NORM, plain) and not named(name):  # sines in a norm are no positions

@@ -1,20 +1,31 @@
-"""What leaves out branches of some samples in training: those that stay are to be larger, so that the mean is kept."""
+"""What leaves out branches of some samples in training: those that stay are to be larger, so that the mean is kept.
+
+It is a class or function of its own, or a rate that a constructor takes.
+"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.request import Request
+from attnconf.conformance.inference.building.building import having_default
+from attnconf.conformance.inference.texts.layer_text import LayerText
 from attnconf.conformance.inference.trials.binding import Place
 from attnconf.conformance.inference.trials.probing import Failed, attempt
+from attnconf.conformance.inference.trials.trial import reply, same_numbers
 from attnconf.conformance.inference.words.vocabulary import snake
 from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.source_text import code_reached
 
 NAMES = r"_*(sample_?)?(drop_?(paths?|branch|residual)|(path|branch)_?drop(out)?|stochastic_?depth)(_?layer|_?module)?"
+RATES = rf"({NAMES}|(path|branch)_?drop)_?(rate|prob(ability)?|p)?"  # of a constructor
+DRAWS = 24
 OPTION = r"scal"  # what may let the caller choose: it does where its other value keeps the mean
 SAMPLES, RATE = 400, 0.25  # of being left out, or of staying: names do not say which
 NEAR = 0.1  # to how many stay
@@ -67,3 +78,61 @@ def _passed(thing: Any, training: bool, options: Mapping[str, bool]) -> Any:
         return part.train(training)(ones) if isinstance(part, nn.Module) else None
     told = {p.name: training for p in parameters_of(thing) if re.fullmatch(r"(is_)?train(ing)?", p.name)}
     return thing(ones, RATE, **told, **options) if told else None
+
+
+# -- a rate that a constructor takes
+
+
+def by_rate(place: Place, text: LayerText, asked: Request) -> Iterator[str]:
+    """Yield a word on a rate of a constructor by which branches are left out, where those that stay are not enlarged.
+
+    All branches but the last attention's are nothing, so that of each sample its branch is there or is not.
+    """
+    options = parameters_of(place.thing) if isinstance(place.thing, type) else []
+    for p in options:
+        named = re.fullmatch(RATES, snake(p.name)) and type(p.default) in (int, float) and p.default == 0
+        if not named or f"{p.name}=" in text.made.text or not hasattr(asked.config, "training"):
+            continue
+        alone = {scale: _with_one_branch(asked, scale) for scale in (0.0, 1.0, 1 - RATE, 1 / (1 - RATE))}
+        plain = {scale: _outs(place, text, [one])[:1] for scale, one in alone.items()}
+        if not all(plain.values()) or same_numbers(plain[1.0][0], plain[1 / (1 - RATE)][0]):
+            continue
+        with having_default(place.thing, p.name, RATE):
+            evaluated = _outs(place, text, [alone[1.0]])
+            training = replace(alone[1.0], config=replace(asked.config, training=True))
+            trained = _outs(place, text, [training.asked(seed=seed) for seed in range(DRAWS)])
+        known = {scale: out[0] for scale, out in plain.items()}
+        before, after = _scales(known, trained), _scales(known, evaluated)
+        if len(after) == 1 and len(before) == 2 and 0.0 in before and abs(max(before) * (1 - RATE) - max(after)) > NEAR:
+            yield (
+                f"in training `{p.name}` leaves out branches of samples, and does not divide those that stay by how "
+                "likely they are to stay"
+            )
+
+
+def _with_one_branch(asked: Request, scale: float) -> Request:
+    """Return a call on weights with which only the last attention adds something, times ``scale``."""
+    ends = [name for name in asked.weights if re.search(r"(^|\.)(out|ff\.down)\.(weight|bias)$", name)]
+    last = [name for name in ends if name.endswith("out.weight")][-1].removesuffix("weight")
+    scaled = {name: asked.weights[name] * (scale if name.startswith(last) else 0.0) for name in ends}
+    return replace(asked, weights={**asked.weights, **scaled})
+
+
+def _outs(place: Place, text: LayerText, requests: list[Request]) -> list[Tensor]:
+    """Return what comes out of calls; nothing where one of them fails."""
+    replies = [reply(text.implementation(place), one) for one in requests]
+    return (
+        [] if any(isinstance(r, Failure) for r in replies) else [r.out for r in replies if not isinstance(r, Failure)]
+    )
+
+
+def _scales(known: Mapping[float, Tensor], outs: list[Tensor]) -> set[float]:
+    """Return how large the branch is in the samples of what came out; nothing where one is like none that is known."""
+    found = set[float]()
+    for out in outs:
+        for b in range(len(out)):
+            like = [scale for scale, one in known.items() if same_numbers(one[b], out[b])]
+            if not like:
+                return set()
+            found.add(like[0])
+    return found

@@ -95,7 +95,7 @@ def beside(thing: Any, name: str) -> list[str]:
     lines, found = _lines(thing), []
     named = (
         rf"`*{re.escape(name)}`*((\s*[(\[][^()\[\]]*[)\]])?\s{{2,}}(?=[^\s:=-])|"  # in columns
-        r"\s*([(\[][^()\[\]]*[)\]]\s*)?([:=-]|(is|are)\b))"
+        r"\s*([(\[][^()\[\]]*[)\]]\s*)?([:=-]|(is|are)\b)|\s+[(\[][^()\[\]]*[)\]]\s*,(?=\s*\S))"
     )
     for i, line in enumerate(lines):
         told = re.match(rf'\s*(#|"""|[*-])?\s*{named}\s*(?P<words>.*)', line)
@@ -106,8 +106,12 @@ def beside(thing: Any, name: str) -> list[str]:
             found.append(code["words"])
     shape = r"([(\[][^()\[\]]*[)\]]\s*)?"
     said = list(said_in("\n".join(lines)))
-    within = rf"[,;.]\s+`*{re.escape(name)}`*\s*{shape}[:=]\s*(?P<words>\S.*)"
-    found += [m["words"] for line in said if (m := re.search(within, line))]
+    begins = rf"[,;.]\s+`*{re.escape(name)}`*\s*"
+    for within in (
+        rf"{begins}{shape}[:=]\s*(?P<words>\S.*)",
+        rf"{begins}(?<=\s)[(\[][^()\[\]]*[)\]]\s*,\s*(?P<words>[^;]+)",
+    ):
+        found += [m["words"] for line in said if (m := re.search(within, line))]
     quoted = rf"`{re.escape(name)}`+\s*{shape}(is|are)\s+(?P<words>[^.;]+)"
     return found + [m["words"] for m in re.finditer(quoted, " ".join(said))]
 

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.inference.masks.biases import (
     BIAS,
@@ -32,7 +33,9 @@ from attnconf.conformance.inference.trials.trial import (
     Certificate,
     all_same,
     gap,
+    reply,
     same_numbers,
+    why,
     within_rounding,
 )
 from attnconf.conformance.inference.words.vocabulary import INPUTS, SIZES, meanings
@@ -127,7 +130,7 @@ def with_masks(
     search = Search(place, sizes, request, "" if certified in (None, "reference") else str(certified))
     strange = _strange(place, text) if certified else []
     if text.needs_mask and certified and not any(text.form.named(name).required for name in text.masks):
-        text = text.but(needs_mask=False)  # its default is None, and has to do
+        text = _insisted_on(search, text) if certified == "reference" else text.but(needs_mask=False)
     named = [slot.name for slot in text.form.slots if slot.role in ("mask", "lengths") and slot.name not in strange]
     named = [name for name in named if not _of_something_else(text, name)]
     of_tokens = [name for name in named if not about_memory(name)]
@@ -149,6 +152,15 @@ def with_masks(
         text = _with_strange(search, text, name)
     text = with_bias_apart(search, text) if certified == "reference" else text
     return with_weights(place, text, sizes, request, search.mistake)
+
+
+def _insisted_on(search: Search, text: AttentionText) -> AttentionText:
+    """Return the text with a word on a mask that has to be there though it has a default: that default has to do."""
+    (name, *_), bare = text.masks, text.but(needs_mask=False, masks={})
+    failed = reply(bare.implementation(search.place), search.request(bare, search.sizes[0], 2, 4, 4, {}))
+    if not isinstance(failed, Failure) or not failed.at:
+        return text.but(needs_mask=False)
+    return text.but(idle=(*text.idle, f"the argument `{name}` of forward cannot be left at its default: {why(failed)}"))
 
 
 def _late(name: str) -> tuple[bool, bool]:

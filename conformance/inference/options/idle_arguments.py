@@ -11,12 +11,13 @@ from typing import Any
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.inference.trials.binding import Bound, Place
-from attnconf.conformance.inference.trials.calling import CACHE, call_of
+from attnconf.conformance.inference.trials.calling import CACHE, call_of, parameters
 from attnconf.conformance.inference.words.vocabulary import meanings, snake
 from attnconf.conformance.source import source_text
 from attnconf.conformance.source.syntax import tree_of
 
 HINT = r"is_?causal|_.*|.*drop.*|training|verbose|debug|device|dtype|generator|inplace"
+CAUSAL, OF_TORCH = r"is_?causal", r"((src|tgt|attn|memory)_mask|((src|tgt|memory)_)?key_padding_mask)"
 DOCUMENTED = r"ignored|unused|not used|never used|hint|compatib|no effect|reserved"
 CAPACITY = (
     r"max_?(seq(uence)?|len|tokens|pos(ition)?s?|batch|time|t|ctx|context|size|steps)(_?(len(gth)?|size|embeddings))?|"
@@ -53,8 +54,15 @@ def _promised(place: Place, name: str) -> bool:
 
 
 def documented(place: Place, name: str) -> bool:
-    """Return whether an argument is a hint by its name, or is said to be without effect in words beside its name."""
+    """Return whether an argument is a hint by its name, or is said to be without effect in words beside its name.
+
+    ``is_causal`` is one beside the masks of torch's layers, where it says what a mask is.
+    """
     text = source_text.text_of_module(place.module)
     lines: Any = text.text.splitlines() if text else []
     told = (line for line in lines if re.search(rf"\b{re.escape(name)}\b", line))
-    return bool(re.fullmatch(HINT, name)) or any(re.search(DOCUMENTED, line, re.IGNORECASE) for line in told)
+    beside = [p.name for p in parameters(place.thing)]
+    alone = re.fullmatch(CAUSAL, name) and not any(re.fullmatch(OF_TORCH, one) for one in beside)
+    return bool(re.fullmatch(HINT, name) and not alone) or any(
+        re.search(DOCUMENTED, line, re.IGNORECASE) for line in told
+    )

@@ -119,7 +119,7 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
         return bound
     left = [p for p in parameters(bound.place.thing) if _is_left(p, seen.names)]
     dead = unread(call_of(bound.place.thing))
-    found = [*_of_call(bound, asked, base, left, dead), *_of_flags(bound, asked), *_of_constructor(bound)]
+    found = [*_of_call(bound, asked, base, left, dead, _came(seen)), *_of_flags(bound, asked), *_of_constructor(bound)]
     goes_on: list[str] = []  # arguments of which nothing is wrong
     found += _of_state(bound, asked, base, [p for p in left if role_of(p) in ("", "memory")], seen, goes_on)
     found += [] if isinstance(base, Failure) else _of_defaults(bound, asked, base, seen)
@@ -179,9 +179,10 @@ def _is_left(p: inspect.Parameter, handed: Collection[str]) -> bool:
 
 
 def _of_call(
-    bound: Bound, asked: Request, base: Reply | Failure, left: Sequence[inspect.Parameter], dead: Collection[str]
-) -> Iterator[Finding]:
-    """Yield what is wrong with the arguments of a call that are left at their defaults."""
+    bound: Bound, asked: Request, base: Reply | Failure, left: Sequence[inspect.Parameter], dead: Collection[str],
+    came: bool,
+) -> Iterator[Finding]:  # fmt: skip
+    """Yield what is wrong with the arguments of a call that are left at their defaults; ``came``: keys and values."""
     known = tuple(f"left alone   {{}}: {words}" for words in (UNTIL, NO_BIAS))
     for p in left:
         if any(line.startswith(tuple(words.format(p.name) for words in known)) for line in bound.told):
@@ -191,7 +192,8 @@ def _of_call(
         refused = _refused(bound, p.name, role)
         if p.name in dead and role != "dropout":
             if not documented(bound.place, p.name):
-                yield Finding(p.name, IDLE, refused, role=role, counts=counts(bound, p.name, role))
+                kept = came and role == "cache"  # what comes back is there to be handed in
+                yield Finding(p.name, IDLE, refused, role=role, counts=kept or counts(bound, p.name, role))
         elif role in TRIALS and (refused or role in ("cache", "dropout", "tiles")):
             what = TRIALS[role](Tried(bound, asked, base, p))
             if what:
@@ -211,10 +213,9 @@ def _of_state(
     They are those that come back, those that a call writes into what it is handed, or what a function or method makes.
     Those of which nothing is wrong are put into ``goes_on``.
     """
-    returned = seen.returned if isinstance(seen.returned, tuple | list) else ()
     if isinstance(base, Failure):
         return
-    came = any(map(keys_and_values, returned)) or makes_what_is_kept(bound.place)
+    came = _came(seen) or makes_what_is_kept(bound.place)
     for tried in (Tried(bound, asked, base, p) for p in left if p.default is None):
         if not came and not any(True for _ in containers(tried.given)):
             continue
@@ -222,6 +223,11 @@ def _of_state(
         goes_on += [] if what else [p.name]
         if what.startswith("does not") or what in (ONE_ALONE, NOT_SAID):
             yield Finding(p.name, what, role="cache")
+
+
+def _came(seen: Seen) -> bool:
+    """Return whether keys and values came back."""
+    return any(map(keys_and_values, seen.returned)) if isinstance(seen.returned, tuple | list) else False
 
 
 def _drops(bound: Bound, p: inspect.Parameter) -> bool:
@@ -244,7 +250,8 @@ def _not_handed(bound: Bound, left: Sequence[inspect.Parameter], dead: Collectio
 def _role(bound: Bound, p: inspect.Parameter) -> str:
     """Return what an argument is for, by its name and by what a file says of it; items and segments are no mask."""
     known = COMPONENTS[bound.draft.component]
-    of_none = known.layered and "memory" not in known.attends and about_memory(p.name)  # of a memory that is not there
+    own = re.match(r"(src|source)_", snake(p.name))  # as torch calls the masks of an encoder
+    of_none = known.layered and "memory" not in known.attends and about_memory(p.name) and not own  # there is no memory
     if re.fullmatch(SEGMENTS, snake(p.name)) or of_none:
         return ""
     role = role_of(p) or ("mask" if claimed(bound.place.thing, p.name) else "")

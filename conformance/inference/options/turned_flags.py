@@ -8,7 +8,7 @@ purpose what a mistake leaves out by accident, so that only those are turned off
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,6 +35,7 @@ TURNS_ON = (
 )
 BESIDES = r"((use|with|add)_?)?(cls|class)(_?tok(en)?)?"  # one token more, of which no page speaks
 UNIT = r"(^|_)(l2|unit|normali[sz]ed?)(_?norm|_|$)"  # rows of length 1 are what such a flag asks for
+IDLE_PARAMETER = r"^the parameters? .* (is|are) never applied$"
 SAID = "nobody says so"  # of a mistake that is none where something says so, as an option may
 Again = Callable[[], Bound | Refusal]
 
@@ -50,9 +51,14 @@ def with_flags_turned(thing: Any, bound: Bound | Refusal, again: Again) -> Bound
     for name, value in list(_flags(bound))[:FLAGS_TURNED]:
         with having_default(bound.place.thing, name, value), search.limited(GUESSED):
             other = again()
-        if isinstance(other, Bound) and other.established and not set(other.open_ends) - set(bound.open_ends):
+        if not isinstance(other, Bound):
+            continue
+        more = [words for words in other.open_ends if words not in bound.open_ends]
+        if other.established and not more:
             bound = _told(bound, other, name, value)
-        elif isinstance(other, Bound) and not other.established:
+        elif other.established and value and all(re.search(IDLE_PARAMETER, words) for words in more):
+            bound = _without_effect(bound, more, name)
+        elif not other.established:
             bound = _with_promise(bound, name, value)
     return bound
 
@@ -88,8 +94,7 @@ def _given(bound: Bound, call: str, name: str, value: bool) -> Bound:
 
 def _told(bound: Bound, other: Bound, name: str, value: bool) -> Bound:
     untried = tuple(one for one in bound.untried if one != name)
-    told = [line for line in bound.told if not line.startswith("not tried    ")]
-    told += [f"not tried    {', '.join(untried)}"] if untried else []
+    told = _with_untried(bound.told, untried)
     if other.certified == "reference":
         told.append(f"turned       {name}: the textbook where it is {value}, too")
         more = (
@@ -111,6 +116,20 @@ def _told(bound: Bound, other: Bound, name: str, value: bool) -> Bound:
         return bound
     words = f"the argument `{name}` of the constructor is broken where it is {value}: {mistake.story}"
     return replace(bound, untried=untried, told=(*told, f"option       {words}"), broken=(*bound.broken, words))
+
+
+def _without_effect(bound: Bound, idle: Sequence[str], name: str) -> Bound:
+    """Return the binding with a word on parameters that are there where a flag is on, and are never applied."""
+    words = [f"{one}, where `{name}` is True" for one in idle]
+    untried = tuple(one for one in bound.untried if one != name)
+    told = (*_with_untried(bound.told, untried), *(f"option       {one}" for one in words))
+    return replace(bound, untried=untried, told=told, broken=(*bound.broken, *words))
+
+
+def _with_untried(told: Sequence[str], untried: Sequence[str]) -> list[str]:
+    """Return lines on a binding with the options in them that were not tried."""
+    others = [line for line in told if not line.startswith("not tried    ")]
+    return [*others, *([f"not tried    {', '.join(untried)}"] if untried else [])]
 
 
 def _unheeded(bound: Bound) -> list[str]:

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
 from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.building.kept_objects import kept_objects, made_by_functions, made_by_methods
 from attnconf.conformance.inference.state.kept_state import (
@@ -26,13 +27,14 @@ from attnconf.conformance.inference.state.kept_state import (
     continued,
     flags,
     is_positions,
+    keys_and_values,
     places,
 )
 from attnconf.conformance.inference.state.said_of_caches import as_promised
 from attnconf.conformance.inference.trials.calling import THREE, parameters
 from attnconf.conformance.inference.trials.probing import Failed, attempt, found_output
 from attnconf.conformance.inference.trials.spied import calls_as
-from attnconf.conformance.inference.trials.trial import drawn, reply, same
+from attnconf.conformance.inference.trials.trial import drawn, reply, same, why
 from attnconf.conformance.inference.trials.tried import Tried
 from attnconf.conformance.inference.words.angle_names import kind_of
 from attnconf.conformance.inference.words.vocabulary import INPUTS, meanings
@@ -95,8 +97,21 @@ def _continued(tried: Tried, x: Tensor, absent: Mapping[str, None]) -> str:
     if tables is None:
         return UNTRIED
     told = best(_ways(tried, x, more, tables))
+    if told == UNTRIED and not absent and not tables(0, 1):
+        told = _refused(tried, x, more) or told
     given = any(is_positions(p.name) for p in parameters(thing))  # which may be wanted in a way that is not known
     return UNTRIED if given and told.startswith(DIFFERS) else told
+
+
+def _refused(tried: Tried, x: Tensor, more: Mapping[str, Any]) -> str:
+    """Return a word on keys and values that came back, and cannot be handed in again; "" if they can."""
+    _, seen = tried.given(None, _of_tokens(tried, x[:, :-1]), **more)
+    pairs = [y for y in seen.returned if keys_and_values(y)] if isinstance(seen.returned, tuple | list) else []
+    for pair in pairs[:1]:
+        after, _ = tried.given(pair, _of_tokens(tried, x[:, -1:]), **more)
+        if isinstance(after, Failure) and after.reason == "raised" and after.at and not after.meant:
+            return f"{DIFFERS}: handed what came back, it raises {why(after)}"
+    return ""
 
 
 def _ways(tried: Tried, x: Tensor, more: Mapping[str, Any], tables: Rows) -> Iterator[str]:

@@ -80,17 +80,20 @@ def arguments_of(thing: Any) -> list[inspect.Parameter]:
 
 def fillings(parameters: Sequence[inspect.Parameter], inputs: Mapping[str, Input]) -> Iterator[Filled]:
     """Yield ways to fill the parameters of a call."""
-    for chosen in islice(likeliest([_choices(p, inputs) for p in parameters]), FILLINGS):
+    pair = {"q", "k"} <= {p.name for p in parameters}  # queries and keys: these letters say what they are
+    for chosen in islice(likeliest([_choices(p, inputs, pair) for p in parameters]), FILLINGS):
         roles = frozenset(role for text, role in chosen if text)
         yield Filled(written(parameters, [text for text, _ in chosen]), roles)
 
 
-def _choices(p: inspect.Parameter, inputs: Mapping[str, Input]) -> list[tuple[str, str]]:
+def _choices(p: inspect.Parameter, inputs: Mapping[str, Input], pair: bool = False) -> list[tuple[str, str]]:
     """Return (expression, input) for a parameter; ("", "") leaves it at its default, or out."""
     plain = snake(p.name).strip("_")
     said = fitting(p.name, {name: i.names for name, i in inputs.items() if i.names})
     if "positions" in said:
         said = [name for name in said if name != "length"]
+    if pair and "key" in said:
+        said = ["key"]
     if p.kind is p.VAR_POSITIONAL:
         first = next(iter(inputs))
         return [(inputs[first].texts[0], first), ("", "")]
@@ -101,7 +104,8 @@ def _choices(p: inspect.Parameter, inputs: Mapping[str, Input]) -> list[tuple[st
     if re.search(r"Tensor|ndarray|Array", str(p.annotation)):  # a window is no number of tokens then
         said = [name for name in said if name != "length"]
     known = [(text, name) for name in said for text in inputs[name].texts]
-    if len(plain) > 1 and known and said != ["length"]:
+    certain = len(plain) > 1 or (pair and plain in ("q", "k"))
+    if certain and known and said != ["length"]:
         return known
     if is_table(plain):
         return known or [("None", "")]

@@ -9,7 +9,7 @@ from typing import Any
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.engine.translate import in_conventions
-from attnconf.conformance.inference.masks.masking import masks_in
+from attnconf.conformance.inference.masks.search import masks_in
 from attnconf.conformance.inference.texts.attention_requests import request
 from attnconf.conformance.inference.texts.attention_text import AttentionText
 from attnconf.conformance.inference.trials.binding import Place

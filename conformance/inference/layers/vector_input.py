@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -41,12 +42,14 @@ def handed(made: Construction, module: nn.Module, form: Form, component: str) ->
     """
     known, raw = COMPONENTS[component], _projected(module)
     embeds = any(map(is_table, module.modules()))
-    if known.stacked and not (known.reads_ids or embeds) and takes_pictures(module, form):
-        return pictured(made, module, form)
+    pictures = known.stacked and not (known.reads_ids or embeds) and takes_pictures(module, form)
     if known.stacked and not known.reads_ids and isinstance(module, Functional) and _asks_for_ids(module, form):
         asking = [slot for slot in form.slots if slot.role == "x"]
         if asking and "source" not in known.attends:
-            return with_rows_handed(made, module, form, asking[0].name, _given(asking), _given(()))
+            with suppress(Failed) if pictures else nullcontext():
+                return with_rows_handed(made, module, form, asking[0].name, _given(asking), _given(()))
+    if pictures:
+        return pictured(made, module, form)
     if not known.stacked or known.reads_ids or not (embeds or raw):
         return made, module
     ids = [slot for slot in form.slots if slot.role in ("x", "source", "target") and _asks_for_ids(module, form)]

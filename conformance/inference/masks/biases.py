@@ -20,7 +20,7 @@ from attnconf.conformance.source.source_text import code_reached, texts_reached
 from attnconf.conformance.source.syntax import is_call, last_name, number, tree_of
 
 if TYPE_CHECKING:
-    from attnconf.conformance.inference.masks.masking import Search
+    from attnconf.conformance.inference.masks.search import Search
 
 BIAS_NAMED = r"bias|logits|scores|additive"
 ADDS = r"(?i)\badd(ed|itive|s)?\b|\bfloat|\bbias|\blogits?\b|-\s*inf"

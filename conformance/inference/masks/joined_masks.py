@@ -5,7 +5,7 @@ from typing import Any
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.masks.forms import mask_forms
-from attnconf.conformance.inference.masks.masking import masks_in
+from attnconf.conformance.inference.masks.search import masks_in
 from attnconf.conformance.inference.texts.attention_requests import COMPONENT, request
 from attnconf.conformance.inference.texts.attention_text import AttentionText
 from attnconf.conformance.inference.trials.binding import Place

@@ -11,8 +11,9 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Implementation, Request
 from attnconf.conformance.inference.masks.claims import claimed, likeliest_first, may_be, said_to_be_other
 from attnconf.conformance.inference.masks.forms import FILLED, as_said
-from attnconf.conformance.inference.masks.masking import UNLIKE_A_MASK, unmasked
+from attnconf.conformance.inference.masks.masking import UNLIKE_A_MASK
 from attnconf.conformance.inference.masks.own_masks import with_own
+from attnconf.conformance.inference.masks.search import unmasked
 from attnconf.conformance.inference.masks.switches import without_turned_off
 from attnconf.conformance.inference.texts.layer_requests import FIRST, SECOND, mask, request
 from attnconf.conformance.inference.texts.layer_text import SWITCHES, LayerMask, LayerText

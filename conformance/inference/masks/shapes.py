@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from attnconf.conformance.inference.masks.forms import SQUARE, mask_forms
-from attnconf.conformance.inference.masks.masking import Search, Trial, of_each_head
+from attnconf.conformance.inference.masks.masking import of_each_head
 from attnconf.conformance.inference.masks.returned import Requests
+from attnconf.conformance.inference.masks.search import Search, Trial
 from attnconf.conformance.inference.texts.attention_text import AttentionText, MaskForm
 from attnconf.conformance.inference.trials.binding import Place
 from attnconf.conformance.inference.trials.claims import said_in

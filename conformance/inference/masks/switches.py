@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.inference.masks.masking import unmasked
+from attnconf.conformance.inference.masks.search import unmasked
 from attnconf.conformance.inference.texts.layer_text import LayerMask, LayerText
 from attnconf.conformance.inference.trials.binding import Place
 from attnconf.conformance.inference.trials.trial import reply, same

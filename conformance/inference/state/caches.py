@@ -1,6 +1,7 @@
 """What an argument for a cache does: handed what calls keep, or an object to keep it in, it continues a sequence."""
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -31,13 +32,13 @@ from attnconf.conformance.inference.state.kept_state import (
     places,
 )
 from attnconf.conformance.inference.state.said_of_caches import as_promised
-from attnconf.conformance.inference.trials.calling import THREE, parameters
+from attnconf.conformance.inference.trials.calling import CACHE, THREE, parameters
 from attnconf.conformance.inference.trials.probing import Failed, attempt, found_output
 from attnconf.conformance.inference.trials.spied import calls_as
 from attnconf.conformance.inference.trials.trial import drawn, reply, same, why
 from attnconf.conformance.inference.trials.tried import Tried
 from attnconf.conformance.inference.words.angle_names import kind_of
-from attnconf.conformance.inference.words.vocabulary import INPUTS, meanings
+from attnconf.conformance.inference.words.vocabulary import INPUTS, meanings, snake
 
 
 def cache(tried: Tried) -> str:
@@ -97,7 +98,8 @@ def _continued(tried: Tried, x: Tensor, absent: Mapping[str, None]) -> str:
     if tables is None:
         return UNTRIED
     told = best(_ways(tried, x, more, tables))
-    if told == UNTRIED and not absent and not tables(0, 1):
+    named = re.fullmatch(CACHE, snake(tried.argument.name))  # else it may take something else that comes back
+    if told == UNTRIED and named and not absent and not tables(0, 1):
         told = _refused(tried, x, more) or told
     given = any(is_positions(p.name) for p in parameters(thing))  # which may be wanted in a way that is not known
     return UNTRIED if given and told.startswith(DIFFERS) else told

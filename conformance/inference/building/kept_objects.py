@@ -3,7 +3,7 @@
 import contextlib
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from types import FunctionType, ModuleType
@@ -57,6 +57,28 @@ def made_by_functions(module: ModuleType) -> Iterator[New]:
             with contextlib.suppress(Failed):
                 attempt(function)
                 yield partial(attempt, function)
+
+
+def made_of_sizes(module: ModuleType, config: Any, samples: int, given: Mapping[str, Any]) -> Iterator[New]:
+    """Yield the functions of a file that make what a sequence begins with, asked for it of sizes.
+
+    ``given``: what a call is given, by name; of that they may want the weights.
+    """
+    heads = getattr(config, "num_heads", None)
+    width = getattr(config, "head_dim", None) or (config.embed_dim // heads if heads else None)
+    told = {"max_len": ENOUGH, "dtype": torch.float64, "device": "cpu", "heads": heads, "kv_heads": heads,
+            "head_dim": width, "embed": getattr(config, "embed_dim", None)}  # fmt: skip
+    for name, function in vars(module).items():
+        own = isinstance(function, FunctionType) and function.__module__ == module.__name__
+        wanted = [p.name for p in parameters_of(function) if p.default is p.empty] if own else []
+        if not wanted or not re.fullmatch(MAKES, name):
+            continue
+        known = {p: samples if re.fullmatch(OF_SAMPLES, snake(p)) else
+                 next((told[m] for m in meanings(p) if m in told), given.get(p)) for p in wanted}  # fmt: skip
+        new = partial(attempt, partial(function, **known))
+        with contextlib.suppress(Failed):
+            new()
+            yield new
 
 
 def makes_what_is_kept(place: Place) -> bool:

@@ -13,7 +13,12 @@ from torch.utils._pytree import tree_leaves, tree_map
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.inference.building.kept_objects import kept_objects, made_by_functions, made_by_methods
+from attnconf.conformance.inference.building.kept_objects import (
+    kept_objects,
+    made_by_functions,
+    made_by_methods,
+    made_of_sizes,
+)
 from attnconf.conformance.inference.state.kept_state import (
     DIFFERS,
     EMPTY,
@@ -120,7 +125,9 @@ def _ways(tried: Tried, x: Tensor, more: Mapping[str, Any], tables: Rows) -> Ite
     """Yield what ``continued`` says of each way to hand a cache over."""
     place, stacked = tried.bound.place, COMPONENTS[tried.bound.draft.component].stacked
     captured = None if stacked else _captured(tried)
-    begins = (*EMPTY, *made_by_functions(place.module))
+    given = captured.given if captured else {}
+    sized = [] if stacked else made_of_sizes(place.module, tried.asked.config, len(x), given)
+    begins = (*EMPTY, *made_by_functions(place.module), *sized)
     owners = None if "memory" in tried.asked.inputs else (*(captured.owner if captured else ()), place.module)
 
     def call(told: Rows, part: Tensor, kept: Any, at: int) -> Came | None:

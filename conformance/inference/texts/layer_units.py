@@ -128,7 +128,9 @@ def _whole(attentions: Sequence[Unit], shapes: Mapping[str, Sequence[int]], widt
         for i, other in enumerate(found):
             both = Unit("attention", (*other.names, *unit.names))
             size = sum(prod(shapes[name]) for name in both.names if _is_matrix(shapes[name], widths))
-            if unit.owner and unit.owner == other.owner and size <= 4 * widths.embed**2:
+            owner = min(unit.owner, other.owner, key=len)  # one projection alone has an owner of its own
+            inside = all(f"{one.owner}.".startswith(f"{owner}.") for one in (unit, other))
+            if owner and inside and size <= 4 * widths.embed**2:
                 found[i] = both
                 break
         else:

@@ -32,7 +32,8 @@ def attention_weighings(
     for around in _around(owner, trace):  # what it is not called with may be made outside of its call
         try:
             alone = Alone(module, parameters, unit, units, trace, sizes, around)
-            found += alone.weighings()
+            read_here = list(alone.weighings())
+            found = [*read_here, *found] if alone.values else [*found, *read_here]
         except (Failed, RuntimeError, ValueError, IndexError, AttributeError, StopIteration):
             continue
         if alone.values:
@@ -154,15 +155,8 @@ def _says(found: Read) -> bool:
 
 
 def _leave_out(module: nn.Module, name: str) -> None:
-    *above, last = name.split(".")
-    setattr(module.get_submodule(".".join(above)), last, _Copy())
-
-
-class _Copy(nn.Module):
-    """Stands for a norm: the same numbers, but another tensor, as what goes into a norm may be written to."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x.clone()
+    """Let a norm give what it is given, as another tensor, which may be written to; what looks at it still does."""
+    module.get_submodule(name).forward = torch.clone  # undone where all is restored
 
 
 # -- without a reading

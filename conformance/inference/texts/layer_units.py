@@ -1,8 +1,10 @@
 """What the parameters of a layer or model are made of: attentions, networks, norms and tables, in the order of use."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import count
 from math import prod
 
 import torch
@@ -78,6 +80,7 @@ def units_of(module: nn.Module, order: Sequence[str], widths: Widths) -> Units:
     kinds = _kinds(order, shapes, widths, gains)
     sizes = {n: prod(shapes[n]) * _is_matrix(shapes[n], widths) for n in order if kinds[n] == "attention"}
     order = list(one_after_another(order, sizes, 4 * widths.embed**2))
+    blocks = _blocks(sizes, 4 * widths.embed**2)
     found = Units()
     open_: dict[str, list[str]] = {"attention": [], "network": []}
 
@@ -91,9 +94,9 @@ def units_of(module: nn.Module, order: Sequence[str], widths: Widths) -> Units:
     for name in _together(order, kinds, gains):
         kind = kinds[name]
         if kind in open_:
-            if last != kind or (
-                open_[kind] and _is_matrix(shapes[name], widths) and _full(kind, open_[kind], shapes, widths)
-            ):
+            matrix = open_[kind] and _is_matrix(shapes[name], widths)
+            elsewhere = matrix and kind == "attention" and blocks.get(name) != blocks.get(open_[kind][-1])
+            if last != kind or elsewhere or (matrix and _full(kind, open_[kind], shapes, widths)):
                 close(kind)
                 found.kinds.append(kind)
             open_[kind].append(name)
@@ -114,28 +117,46 @@ def units_of(module: nn.Module, order: Sequence[str], widths: Widths) -> Units:
         last = kind
     close("attention")
     close("network")
-    found.attentions = _whole(found.attentions, shapes, widths)
+    found.attentions, early = _whole(found.attentions, shapes, widths)
+    opened = count()
+    found.kinds = [kind for kind in found.kinds if kind != "attention" or next(opened) not in early]
     return found
 
 
-def _whole(attentions: Sequence[Unit], shapes: Mapping[str, Sequence[int]], widths: Widths) -> list[Unit]:
+def _blocks(sizes: Mapping[str, int], whole: int) -> dict[str, str]:
+    """Return the numbered module, the outermost, of each parameter of an attention, where it holds a ``whole`` one."""
+    of = {name: found[0] for name in sizes if (found := re.match(r"(.*?\.)?\d+(?=\.)", name))}
+    inside = Counter[str]()
+    for name, block in of.items():
+        inside[block] += sizes[name]
+    return {name: block for name, block in of.items() if inside[block] >= whole}
+
+
+def _whole(
+    attentions: Sequence[Unit], shapes: Mapping[str, Sequence[int]], widths: Widths
+) -> tuple[list[Unit], set[int]]:
     """Return the attentions, of which those of one module are one that together have no more than one has.
 
-    What a memory gives may be computed before anything else is, and stands apart from the queries then.
+    And which of those that were given are but the beginning of one.
+
+    What a memory gives may be computed before anything else is, and stands apart from the queries then: an attention
+    stands where the last of it is used.
     """
-    found: list[Unit] = []
-    for unit in attentions:
-        for i, other in enumerate(found):
+    found: dict[int, Unit] = {}
+    early = set[int]()
+    for at, unit in enumerate(attentions):
+        for i, other in found.items():
             both = Unit("attention", (*other.names, *unit.names))
             size = sum(prod(shapes[name]) for name in both.names if _is_matrix(shapes[name], widths))
             owner = min(unit.owner, other.owner, key=len)  # one projection alone has an owner of its own
             inside = all(f"{one.owner}.".startswith(f"{owner}.") for one in (unit, other))
             if owner and inside and size <= 4 * widths.embed**2:
-                found[i] = both
+                del found[i]
+                early.add(i)
+                unit = both
                 break
-        else:
-            found.append(unit)
-    return found
+        found[at] = unit
+    return list(found.values()), early
 
 
 def _of_one_norm(norm: Unit, name: str, gains: Collection[str]) -> bool:

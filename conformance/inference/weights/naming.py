@@ -8,11 +8,13 @@ from torch import Tensor
 from attnconf.conformance.inference.weights.reading import Sizes
 
 WORDS = {
-    "q": {"q", "query", "queries", "qs", "wq", "bq", "lq", "pq", "toq", "toqueries", "linq", "fcq", "qlin"},
-    "k": {"k", "key", "keys", "ks", "wk", "bk", "lk", "pk", "tok", "tokeys", "link", "fck", "klin"},
-    "v": {"v", "value", "values", "vs", "val", "wv", "bv", "lv", "pv", "tov", "tovalues", "linv", "fcv", "vlin"},
+    "q": {"q", "query", "queries", "qs", "wq", "bq", "lq", "pq", "toq", "toqueries", "linq", "fcq", "qlin",
+          "cq", "xq", "sq"},
+    "k": {"k", "key", "keys", "ks", "wk", "bk", "lk", "pk", "tok", "tokeys", "link", "fck", "klin", "ck", "xk", "sk"},
+    "v": {"v", "value", "values", "vs", "val", "wv", "bv", "lv", "pv", "tov", "tovalues", "linv", "fcv", "vlin",
+          "cv", "xv", "sv"},
     "out": {"o", "out", "output", "final", "last", "unify", "unifyheads", "concat", "combine", "merge", "mix", "wo",
-            "bo", "lo", "po", "toout", "lino", "fco", "cproj", "cout", "outproj", "second"},
+            "bo", "lo", "po", "toout", "lino", "fco", "cproj", "cout", "outproj", "second", "co", "xo", "so"},
     "qkv": {"qkv", "inproj", "cattn", "attnin", "inn", "wqkv", "bqkv", "toqkv", "first", "kqv"},
     "kv": {"kv", "tokv", "wkv", "bkv"},
 }  # fmt: skip

@@ -41,7 +41,7 @@ SIZES: Mapping[str, str] = {
     "head_dim": r"head_?dim|d_?k|dk|d_?v|dv|d_?kv|d_?head|dim_?head|head_?size|d_?q|dq|key_?size|size_?per_?head|"
     r"head_?width|dim_?per_?head|head_?features|qk_?dim|d_?h|proj_?dim|projection_?dim|query_?size|value_?size|"
     r"attention_?head_?size|c_?hidden|(d|dim)_?(testa|cabeza|cabeca|tete|kopf|glowy|golovy|kafa)|(wymiar|szerokosc|boyut|razmer|largeur|ancho|breite)_?(glowy|golovy|kafa|tete|cabeza|kopf)|"
-    r"d_?key|key_?dim|value_?dim|d_?value|hs|hd|dh|dim_?k|dim_?v|query_?pre_?att(entio)?n_?scalar",
+    r"d_?key|key_?dim|value_?dim|d_?value|hs|hd|dh|dim_?kv?|dim_?v|(d|dim)_?qk|dim_?q|width_?per_?head|query_?pre_?att(entio)?n_?scalar",
     "key_dim": r"k_?dim|key_?dim|d_?key|key_?size|key_?input_?dim|"
     r"(memory|mem|encoder|enc|kv|cond|cross_?attention)_?(hidden_?|input_?|model_?)?(dim|size|width|features|channels)|"
     r"(context|ctx|source|src)_?(hidden_?(dim|size)|dim|width|features|channels)|"

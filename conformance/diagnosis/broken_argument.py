@@ -13,7 +13,7 @@ HINTS = (
     (IDLE, "use it, or leave it out: nobody is asked for what is not there"),
     ("exchanges", "the queries come from the first sequence, the keys and values from this one"),
     (
-        "does not put the first token",
+        "does not say where the first token is",
         "the first token stands at this position, each other one a step behind the last",
     ),
 )

@@ -238,3 +238,9 @@ def references(requirement: registry.Requirement) -> list[FunctionText]:
     mine = reference_texts(requirement.chapter)
     whole = [f for f in mine.values() if f.whole or f.name == requirement.chapter]
     return whole[:1] or list(mine.values())[-1:]
+
+
+def reference_of(component: str) -> list[FunctionText]:
+    """Return the function of the reference that computes a component; none where it has another name."""
+    every = (reference_texts(chapter).get(component) for chapter in registry.CHAPTERS.values())
+    return [f for f in every if f is not None][:1]

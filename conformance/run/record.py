@@ -60,7 +60,9 @@ def _add_reference(results: list[dict[str, Any]]) -> None:
     for r in {r["implementation"]: r for r in reversed(roots)}.values():
         if registry.get(r["requirement"]).chapter == "throughput":
             continue  # throughput has no reference
-        functions = catalogue.references(registry.get(r["requirement"]))
+        requirement = registry.get(r["requirement"])
+        own = catalogue.reference_of(r["component"]) if requirement.chapter == "calls" else []
+        functions = own or catalogue.references(requirement)
         r["reference"] = [f"reference/{f.chapter}.py:{f.line} {f.name}" for f in functions[:2]]
 
 

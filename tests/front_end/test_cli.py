@@ -171,6 +171,12 @@ def test_the_reference_of_every_requirement_is_found():
         assert all(f.source.startswith("def ") and '"""' not in f.source for f in functions)
 
 
+def test_a_law_of_every_call_points_to_what_computes_the_component():
+    (found,) = catalogue.reference_of("encoder_layer")
+    assert (found.chapter, found.name) == ("encoder", "encoder_layer")
+    assert catalogue.reference_of("tokenizer") == []  # its functions have other names
+
+
 def test_what_is_told_of_the_contract_is_what_it_says():
     told = contract_texts.component_texts()
     assert list(told) == list(contract.COMPONENTS)

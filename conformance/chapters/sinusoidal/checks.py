@@ -287,7 +287,7 @@ def the_gradient_reaches_the_input(subject: Subject, case: Case) -> Evidence:
 
 
 @requirement("SIN-FIXED-1", stimuli.ONE)
-def nothing_but_a_single_number_is_trained(subject: Subject, case: Case) -> Evidence:
+def no_table_is_trained(subject: Subject, case: Case) -> Evidence:
     trained = ask(subject, case, case.draw("x", case.B, case.L, case.features)).trained
     yield holds(trained <= 1, f"out comes from a trainable parameter of {trained} numbers, which training changes")
 

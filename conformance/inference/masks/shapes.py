@@ -18,7 +18,7 @@ from attnconf.conformance.inference.trials.binding import Place
 from attnconf.conformance.inference.trials.claims import said_in
 from attnconf.conformance.inference.trials.trial import FAILED
 
-TAKEN = "the argument `{}` takes a mask of shape {}, and does not hide with it what it hides"
+TAKEN = "the argument `{}` takes a mask of shape {}, and hides other keys with it than the mask says"
 EACH_HEAD = "(B, H, L, S)"
 AXIS_OF_HEADS = r"[(\[]\s*\w+(?: size)?\s*,\s*(h|heads?|(n|num)_?heads?|nh)\s*,\s*\w+\s*,\s*\w+\s*[)\]]"
 

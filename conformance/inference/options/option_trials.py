@@ -130,7 +130,7 @@ def offset(tried: Tried) -> str:
     if not same(given, Reply(out, None, {}, ())):
         if _of_one_alone(seen.returned, out, unmoved):
             return UNKNOWN
-        return f"does not put the first token at position {AHEAD}, where it is {AHEAD}"
+        return f"does not say where the first token is: it is not at position {AHEAD} where this is {AHEAD}"
     after, _ = tried.given(AHEAD, asked, earlier=True)
     return STALE if isinstance(after, Reply) and not same(after, given) else ""
 

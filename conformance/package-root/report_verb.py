@@ -1,10 +1,12 @@
 """``attnconf report`` and ``attnconf diff``: what people read, made from results files."""
 
 import argparse
+import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attnconf.exit_codes import FAILED, OK, UsageError
 from attnconf.reports import merging
@@ -22,6 +24,7 @@ FORMS = {
     ".json": "a badge, for the endpoint of shields.io",
 }
 OF_DIFF = (".html", ".md")
+DRAWN = ("lengths", "kill-matrix")
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
@@ -37,6 +40,9 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "write the specification into the folder -o, as pages for a browser that open from disk: each requirement with "
         "its check, the mistakes that it has caught, and who of the gallery fulfils it; the kill matrix, the study of "
         "public code, and a search"))  # fmt: skip
+    verb.add_argument("--draw", choices=DRAWN, help=(
+        "draw one picture in the terminal, or into -o FILE.svg: how much of the error bounds the implementations of "
+        "results use, against the length of the sequence; or the kill matrix, which needs no results"))  # fmt: skip
     verb.set_defaults(act=report)
 
 
@@ -87,6 +93,8 @@ def report(arguments: argparse.Namespace) -> int:
     output: Path | None = arguments.output
     if arguments.spec:
         return _spec(output, arguments.results)
+    if arguments.draw:
+        return _draw(arguments.draw, output, arguments.results)
     if not arguments.results:
         raise UsageError("report: which results? want files written by `attnconf run --results`, or --spec")
     _refuse(output, arguments.results, tuple(FORMS))
@@ -102,6 +110,49 @@ def report(arguments: argparse.Namespace) -> int:
         _write(output, lambda: _content(output, records))
     print(f"written: {output}")
     return OK
+
+
+def _draw(what: str, output: Path | None, results: Sequence[Path]) -> int:
+    """Draw one picture, in the terminal or into a file."""
+    from attnconf.reports import drawn, kill_picture
+    from attnconf.reports.terminal import width
+
+    if bool(results) != (what == "lengths"):
+        wanted = "which results? want files written by `attnconf run --results`" if not results else "reads no results"
+        raise UsageError(f"report --draw {what}: {wanted}")
+    _refuse(output, results, (".svg",))
+    if what == "lengths":
+        from attnconf.reports.comparison import accuracy, length_plot, matrix
+
+        points = accuracy.at_lengths(matrix.columns(merging.judged(_read(results))))
+        lines, svg = drawn.lengths(points, width()), partial(length_plot.alone, points)
+    else:
+        content = _kills()
+        lines, svg = drawn.kills(content, width()), partial(kill_picture.picture, content)
+    if output is None:
+        print("\n".join(lines))
+        return OK
+    _write(output, svg)
+    print(f"written: {output}")
+    return OK
+
+
+def _kills() -> dict[str, Any]:
+    """Return the kept kill matrix, as what draws it takes it."""
+    from attnconf import reports
+    from attnconf.conformance.engine import catalogue
+
+    text = Path(reports.__file__).with_name("kill-matrix.jsonl").read_text(encoding="utf-8")
+    mutants = [{"id": m.id, "chapter": m.chapter} for m in catalogue.mutant_texts().values()]
+    requirements = [{"id": r.id, "chapter": r.chapter} for r in registry.requirements().values()]
+    every = map(json.loads, text.splitlines())
+    rows = [{"roots": (), **row} for row in every if row["mutant"] != "reference"]
+    return {
+        "chapters": list(registry.CHAPTERS.values()),
+        "requirements": requirements,
+        "mutants": mutants,
+        "rows": rows,
+    }
 
 
 def _spec(output: Path | None, results: Sequence[Path]) -> int:
@@ -129,7 +180,9 @@ def _refuse(output: Path | None, results: Sequence[Path], forms: Sequence[str]) 
     if output is None:
         return
     if output.suffix not in forms and not output.is_dir():
-        raise UsageError(f"-o {output}: its name must end in {', '.join(forms[:-1])} or {forms[-1]}")
+        raise UsageError(
+            f"-o {output}: its name must end in {' or '.join((', '.join(forms[:-1]), forms[-1])).removeprefix(' or ')}"
+        )
     if output.resolve() in {path.resolve() for path in results}:
         raise UsageError(f"-o {output} is one of the results files that are read")
     if output.suffix == ".json" and _holds_results(output):

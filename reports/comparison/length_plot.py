@@ -13,9 +13,14 @@ from attnconf.reports.comparison.visible import visible
 Points = Sequence[tuple[str, dict[int, Share]]]  # for each implementation, its largest share at each length
 
 WIDTH, HEIGHT = 760, 340
-LEFT, RIGHT, TOP, BOTTOM = 60, 750, 12, 300  # of what is drawn
+LEFT, RIGHT, TOP, BOTTOM = 66, 750, 12, 300  # of what is drawn
 LEAST = -6  # the lowest decade: what uses less of its bound is drawn there
 MOST = 1000  # points, the largest
+STYLE = (  # of the picture in a file of its own
+    "text{font:11px 'DejaVu Sans',Verdana,sans-serif;fill:#444}.grid{stroke:#8886;stroke-width:.5}"
+    ".bound{stroke:#444;stroke-dasharray:5 4}.within{fill:#2e7d32;fill-opacity:.5}.beyond{fill:#b3261e}"
+    "@media(prefers-color-scheme:dark){text{fill:#ccc}.bound{stroke:#ccc}.within{fill:#81c784}.beyond{fill:#ff8a80}}"
+)
 CAPTION = "The largest share of an error bound that is used, by the length of the sequence, in float32 and float64"
 
 
@@ -25,7 +30,7 @@ def svg(found: Points) -> str:
     lengths = {length for _, length, _ in points}
     if len(lengths) < 2:
         return ""
-    highest = max(1, math.ceil(max(_decade(share.share) for _, _, share in points)))
+    highest = max(1, math.ceil(max(decade(share.share) for _, _, share in points)))
     longest = math.ceil(math.log2(max(lengths)))
     worst = sorted(points, key=lambda point: point[2].share)[-MOST:]  # the largest are drawn last, on top
     rest = f" (the {MOST} largest of {len(points)})" if len(points) > MOST else ""
@@ -38,7 +43,16 @@ def svg(found: Points) -> str:
     ])  # fmt: skip
 
 
-def _decade(share: float) -> float:
+def alone(found: Points) -> str:
+    """Return the picture as a file of its own. Raises ValueError if there are no two lengths to compare."""
+    if not (drawn := svg(found)):
+        raise ValueError("there are no two lengths to compare in these results")
+    first, rest = drawn.split("\n", 1)
+    sizes = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}"'
+    return f"{first.replace('<svg', sizes)}\n<title>{CAPTION}</title>\n<style>{STYLE}</style>\n{rest}\n"
+
+
+def decade(share: float) -> float:
     return max(LEAST, math.log10(share)) if share > 0 else LEAST
 
 
@@ -65,7 +79,7 @@ def _tick_across(power: int, longest: int) -> str:
 
 def _point(label: str, length: int, share: Share, longest: int, highest: int) -> str:
     """Return a point that says what it is; in red if it is beyond the bound."""
-    x, y = _across(math.log2(length), longest), _down(_decade(share.share), highest)
+    x, y = _across(math.log2(length), longest), _down(decade(share.share), highest)
     told = f"{escape(visible(label))}, {length}: {share.share:.2g} {share.requirement}"
     kind = "beyond" if share.share > 1 else "within"
     return f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="3"><title>{told}</title></circle>'

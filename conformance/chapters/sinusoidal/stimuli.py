@@ -43,7 +43,10 @@ ODD = (
 # bfloat16 tells whole numbers apart up to 256, float16 up to 2048
 HALF = (SHAPE.case("sinusoidal-half-1", B=1, L=2063, features=22),)
 LONG = (SHAPE.case("sinusoidal-long-1", B=1, L=4099, features=6, dtype=torch.float32),)
-WIDE = (SHAPE.case("sinusoidal-wide-1", B=2, L=101, features=66),)
+WIDE = (
+    SHAPE.case("sinusoidal-wide-1", B=2, L=101, features=66),
+    SHAPE.case("sinusoidal-far-2", B=1, L=1031, features=6),
+)
 GRID = (
     _GRID.case("sinusoidal-grid-1", rows=5, features=16, columns=7),
     _GRID.case("sinusoidal-grid-2", rows=7, features=8, columns=3),

@@ -102,7 +102,7 @@ def at_most_512(positions, omega):
 wrapped_at_512 = Mutant(
     "SIN-wrapped-at-512",
     story="a table of 512 rows serves every length, over and over",
-    breaks={"SIN-LONG-1"},
+    breaks={"SIN-LONG-1", "SIN-ORACLE-1"},
     hint="make the table as long as config.max_len",
     replace={sinusoidal.angles: at_most_512},
 )
@@ -121,7 +121,7 @@ def in_bits(first, count):
 eight_bits = Mutant(
     "SIN-eight-bits",
     story="positions are kept in eight bits, and begin again after 255 or 127",
-    breaks={"SIN-LONG-1"},
+    breaks={"SIN-LONG-1", "SIN-ORACLE-1"},
     hint="count in int64, as torch.arange does",
     replace=in_bits(0, 256),
     variants=[in_bits(-128, 256)],

@@ -10,6 +10,7 @@ from typing import Any
 from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.inference.building.module_sizes import names_read
 from attnconf.conformance.inference.finding.by_doing import of_one
+from attnconf.conformance.inference.tokens import seldom_words
 from attnconf.conformance.inference.tokens.taught import (
     FILLING,
     attributes_of,
@@ -237,7 +238,14 @@ def _bound(place: Place, text: TokenText, certified: str | None) -> Bound:
         *(f"left alone   {REFUSALS[step][1]}" for step in text.steps),
         *(f"left alone   {name}: what it does where it is on is not judged" for name in dict.fromkeys(left)),
     )
-    return Bound(place, text.draft(), None, certified, lines, broken=left_out(place, text))
+    return Bound(
+        place,
+        text.draft(),
+        None,
+        certified,
+        lines,
+        broken=(*left_out(place, text), *seldom_words.left_out(place, text, FILLING)),
+    )
 
 
 def _with_decoding(place: Place, text: TokenText) -> TokenText:

@@ -100,9 +100,10 @@ def _encodings(plain: tuple[str, str], code: set[str], turns: bool, required: li
         yield "rotary"
     if _says(ALIBI, plain):
         yield "alibi"
-    if _says(RELATIVE, plain) or (_BIAS.search(plain[0]) and code & TABLES):
+    table = code & TABLES or "table" in required or any("bucket" in name for name in code)
+    if _says(RELATIVE, plain) or (_BIAS.search(plain[0]) and table):
         yield "relative_bias"
-    if _BIAS.search(plain[0]) and not code & TABLES:
+    if _BIAS.search(plain[0]) and not table:
         yield "alibi"
     elsewhere = any(_says(p, plain) for p in (ROTARY, ALIBI, RELATIVE))
     if turns and not _says(ROTARY, plain):

@@ -47,7 +47,8 @@ def _by_name(name: str) -> set[str]:
 def _said(thing: Any, name: str) -> set[str]:
     own = {vote for words in beside(thing, name) for vote in votes(words)} or set(_made_of_ids(thing, name))
     own = own or _said_where_made(thing, name)
-    return own or {vote for f in _handed_to(thing, name) for words in beside(f, name) for vote in votes(words)}
+    own = own or {vote for f in _handed_to(thing, name) for words in beside(f, name) for vote in votes(words)}
+    return own or {vote for words in _beside(_words_of_file(thing), name) for vote in votes(words)}
 
 
 def words_on(thing: Any, name: str) -> str:
@@ -92,7 +93,11 @@ def beside(thing: Any, name: str) -> list[str]:
 
     It may stand behind another argument in its line, too.
     """
-    lines, found = _lines(thing), []
+    return _beside(_lines(thing), name)
+
+
+def _beside(lines: list[str], name: str) -> list[str]:
+    found = []
     named = (
         rf"`*{re.escape(name)}`*((\s*[(\[][^()\[\]]*[)\]])?\s{{2,}}(?=[^\s:=-])|"  # in columns
         r"\s*([(\[][^()\[\]]*[)\]]\s*)?([:=-]|(is|are)\b)|\s+[(\[][^()\[\]]*[)\]]\s*,(?=\s*\S))"
@@ -118,10 +123,13 @@ def beside(thing: Any, name: str) -> list[str]:
 
 def _made_of_ids(thing: Any, name: str) -> list[str]:
     """Return what a line of the file's docstring says that makes a mask of ids: ``name = tokens == 0``."""
-    module = inspect.getmodule(thing)
-    lines = (getattr(module, "__doc__", None) or "").splitlines()
+    lines = _words_of_file(thing)
     made = [m[1] for line in lines if (m := re.match(rf"\s*{re.escape(name)}\s*=\s*(.*)", line))]
     return [does for words in made for does, pattern in _OF_IDS.items() if re.search(pattern, words)]
+
+
+def _words_of_file(thing: Any) -> list[str]:
+    return (getattr(inspect.getmodule(thing), "__doc__", None) or "").splitlines()
 
 
 def _is_code(line: str) -> bool:

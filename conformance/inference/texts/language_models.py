@@ -22,9 +22,14 @@ SAYS = r"gpt|llama|causal|autoregressive|language[_ -]?model|next[_ -]?token|(^|
 BOTH_WAYS = (
     r"bert|mask(ed|ing)?[_ -]+(language|lm)|mlm|bidirectional|both (directions|sides)|cloze|encoder[_ -]only|diffusion"
 )
+_AS = r"(?:(?:np|numpy|jnp|torch)\.\w+\()?"  # np.asarray(ids)
 OWN_LOOK_UP = (
-    r"(?i)\w*(table|emb\w*|wte|weight|vectors|rows)\w*[\"']?\]?\[\s*\w*(ids?|idx|tokens?|x|inputs?|index|indices|t|src|source)\w*(\.long\(\))?\s*\]"
-    r"|[\"']\]\[\s*\w*(ids?|idx|tokens?|index|indices|src|tgt|trg|source|target)\w*(\.long\(\))?\s*\]"  # p["tok"][ids]
+    r"(?i)\w*(table|emb\w*|wte|weight|vectors|rows)\w*[\"']?\]?\[\s*"
+    + _AS
+    + r"\w*(ids?|idx|tokens?|x|inputs?|index|indices|t|src|source)\w*(\.long\(\))?\)?\s*\]"
+    r"|[\"']\]\[\s*"
+    + _AS
+    + r"\w*(ids?|idx|tokens?|index|indices|src|tgt|trg|source|target)\w*(\.long\(\))?\)?\s*\]"  # p["tok"][ids]
 )
 SINES = r"\bsin\b|\bcos\b"
 TRIED = 2  # ways to build it, or to call it

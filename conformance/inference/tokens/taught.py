@@ -135,9 +135,8 @@ def learnt_steps(place: Place, built: str, methods: Sequence[str], filling: str)
     ``built``: what makes the object, of ``filling`` if it learns then; ``methods``: by which it learns later, "" none.
     """
     found: set[str] = set()
-    made = built.replace(repr(filling), "GIVEN").replace(repr(filling.split()), "GIVEN")
     for learn, given in product(methods, (LEARNT_FROM, [LEARNT_FROM])):
-        words = _learnt(place, made, learn, given)
+        words = learnt_from(place, built, learn, filling, given)
         if any("q" in w for w in words) and not any("Q" in w for w in words):
             found.add("small")
         if "," in words and {"qop", "Qop"} & words:
@@ -145,8 +144,9 @@ def learnt_steps(place: Place, built: str, methods: Sequence[str], filling: str)
     return tuple(step for step in REFUSALS if step in found)
 
 
-def _learnt(place: Place, built: str, learn: str, given: Sequence[str]) -> set[str]:
-    """Return the strings in the attributes of what has learnt from ``given``; none where that fails."""
+def learnt_from(place: Place, built: str, learn: str, filling: str, given: Any) -> set[str]:
+    """Return the strings in the attributes of what has learnt from ``given`` instead; none where that fails."""
+    built = built.replace(repr(filling), "GIVEN").replace(repr(filling.split()), "GIVEN")
     config = TokenizerConfig("word", KNOWN, unknown="<unk>")
     space: dict[str, Any] = {"theirs": place.module, "GIVEN": given, "config": config}
     try:

@@ -23,6 +23,7 @@ from attnconf.conformance.inference.weights.naming import role_of
 from attnconf.conformance.inference.weights.nested_arguments import nested_arguments
 from attnconf.conformance.inference.weights.watched_arguments import watched_arguments
 from attnconf.conformance.inference.weights.watched_keys import watched
+from attnconf.conformance.inference.weights.watched_trees import watched_tree
 from attnconf.conformance.inference.weights.weight_keys import (
     PART,
     asks_by_key,
@@ -164,8 +165,8 @@ def _entered(place: Place, takes: str) -> Iterator[Construction]:
 
 def _watched(place: Place, table: Meanings, takes: str, words: str) -> Iterator[Construction]:
     """Yield dicts of weights with the keys that a function puts together, where no function of the file makes one."""
-    if asks_by_key(place.thing, takes):
-        yield from watched(place, table, takes, words)
+    found = list(watched(place, table, takes, words)) if asks_by_key(place.thing, takes) else []
+    yield from found or watched_tree(place, table, takes, words)
 
 
 def _tensors(thing: FunctionType) -> list[str]:

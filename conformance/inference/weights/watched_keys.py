@@ -188,12 +188,12 @@ def shapes_that_run(asked: Asked, call: Any) -> dict[str, tuple[str, ...]]:
             attempt(lambda: call(asked))
             return asked.shapes
         except Failed as failed:
-            if not asked.misses(failed) and not _next(asked):
+            if not asked.misses(failed) and not next_shape(asked):
                 return {}
     return {}
 
 
-def _next(asked: Asked) -> bool:
+def next_shape(asked: Asked) -> bool:
     """Give the last weight its next shape; where it had all of them, the one before; return whether there is one."""
     while asked.shapes:
         name, shape = asked.shapes.popitem()

@@ -198,6 +198,7 @@ def _does_something(thing: Any) -> bool:
 CALLED = {"forward", "__call__", "encode", "tokenize", "decode", "train", "fit", "learn", "entrainer", "encoder"}
 
 
+ACTIVATED = r"(?i)relu|elu|gelu|silu|swish|mish|tanh|erf|sigmoid|maximum|clamp|clip|\bact\w*\("
 OF_VECTORS = r"softmax|einsum|matmul|layer_?norm|embedding\("  # no code of a tokenizer: what is called ``encode``, too
 
 
@@ -237,6 +238,8 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
             yield "attention"
     else:
         yield from (c for c in by_call if c == "attention")
+        if "multi_head_attention" in by_name and not re.search(ACTIVATED, code_reached(thing)):
+            by_name = [c for c in by_name if not c.startswith("encoder")]  # BERT's attention has no network
         held = takes_together(thing) and names_read(thing) & SOFTMAX  # all weights of a stack
         stacks = {c for c in by_name if c.endswith("_layer") or (held and c == "encoder")}
         yield from (c for c in by_name if appearances()[c].function or (c in stacks and takes_together(thing)))

@@ -22,6 +22,7 @@ from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.building.defaults import broken_defaults, idle_axes, idle_dropout
 from attnconf.conformance.inference.building.kept_objects import makes_what_is_kept
 from attnconf.conformance.inference.masks.claims import claimed
+from attnconf.conformance.inference.masks.masking import NOBODYS
 from attnconf.conformance.inference.masks.masks_in_numbers import in_numbers
 from attnconf.conformance.inference.masks.shared_biases import NO_BIAS
 from attnconf.conformance.inference.masks.switches import UNTIL
@@ -183,7 +184,7 @@ def _of_call(
     came: bool,
 ) -> Iterator[Finding]:  # fmt: skip
     """Yield what is wrong with the arguments of a call that are left at their defaults; ``came``: keys and values."""
-    known = tuple(f"left alone   {{}}: {words}" for words in (UNTIL, NO_BIAS))
+    known = tuple(f"left alone   {{}}: {words}" for words in (UNTIL, NO_BIAS, NOBODYS))
     for p in left:
         if any(line.startswith(tuple(words.format(p.name) for words in known)) for line in bound.told):
             continue

@@ -98,7 +98,7 @@ class TensorWeight(Weight, Tensor):
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        given = super().__torch_function__(func, types, args, kwargs or {})
+        given = super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[no-untyped-call]
         return tree_map(lambda x: x.as_subclass(Tensor) if isinstance(x, cls) else x, given)
 
 

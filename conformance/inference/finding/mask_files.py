@@ -20,7 +20,7 @@ PADDING = (
     r"relleno|longitud(es)?|riempimento|lunghezz[ae]|f(ü|ue)ll\w*|l(ä|ae)ngen?)(_|$)"
 )
 OTHERS = (
-    r"window|local|slid|band|strict|prefix|pr[eé]fix|block|segment|document|packed|dilat|random|global|sparse|fenetre|"
+    r"window|local|chunk|stream|slid|band|strict|prefix|pr[eé]fix|block|segment|document|packed|dilat|random|global|sparse|fenetre|"
     r"fen[eê]tre|ventana|finestra|fenster|janela|span|special|alibi|bias"
 )
 TURNS = (

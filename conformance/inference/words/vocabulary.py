@@ -96,6 +96,7 @@ SIZES: Mapping[str, str] = {
     r"input_?dim|n_?words|dict_?size|src_?size|tgt_?vocab(_?size)?|target_?vocab(_?size)?|output_?vocab(_?size)?|"
     r"trg_?vocab(_?size)?|output_?dim|tgt_?size|n_?src_?vocab|n_?tgt_?vocab|n_?trg_?vocab|dec_?vocab_?size|trg_?size",
     "padding": r"pad(ding)?_?(idx|id|token|index|token_?id|event|item|symbol|word)?|"
+    r"ignored?_?(idx|id|index|token)|"
     r"src_?pad_?(idx|id)|trg_?pad_?(idx|id)|"
     r"tgt_?pad_?(idx|id)|pad|(idx|id|index|indice|indeks)_?pad(ding)?|"
     r"((idx|id|index|indice|indeks|token|ficha|nomer)_?)?(de_?)?(bourrage|relleno|pustoj|riempimento|preenchimento|dolgu|"

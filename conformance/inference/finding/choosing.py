@@ -29,13 +29,23 @@ def chooses(thing: object) -> bool:
     looked_up = {n.id for n in done if isinstance(n, ast.Name) and n.id in tables}
     read = {node.id for node in done if isinstance(node, ast.Name)}
     given = [one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)]
-    plain = not any(isinstance(node, COMPUTES) for node in done) and set(given) <= read
+    copies = [part for node in done if _is_part_of_a_dict(node) for part in ast.walk(node)]
+    plain = not any(isinstance(node, COMPUTES) for node in done if node not in copies) and set(given) <= read
     several = len(returns) > 1 or bool(looked_up)
     set_so = [node for node in done if isinstance(node, ast.Assign)]
     own = {*given, *(last_name(target) for node in set_so for target in node.targets)}
     handed = bool(returns) and all(_hands_on(way, given, own) for way in returns)
-    handed = handed and all(isinstance(n.value, ast.Dict) or _hands_on(n.value, given, own) for n in set_so)
+    handed = handed and all(
+        isinstance(n.value, ast.Dict) or n.value in copies or _hands_on(n.value, given, own) for n in set_so
+    )
     return plain and several and handed and not any(_misnamed(tables[name]) for name in looked_up)
+
+
+def _is_part_of_a_dict(node: ast.AST) -> bool:
+    """Return whether something is a dict without some of its entries: ``{k: v for k, v in given.items() if …}``."""
+    if not isinstance(node, ast.DictComp) or len(node.generators) != 1:
+        return False
+    return ast.unparse(node.generators[0].target).strip("()") == f"{ast.unparse(node.key)}, {ast.unparse(node.value)}"
 
 
 def _done(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

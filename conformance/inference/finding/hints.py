@@ -86,7 +86,7 @@ def _attends(required: list[str], code: set[str]) -> bool:
 def _attention(plain: tuple[str, str], code: set[str], turns: bool, thing: Any) -> Iterator[str]:
     if turns or _says(ROTARY, plain):
         yield "rotary_attention"
-    if _says(ALIBI, plain):
+    if _says(ALIBI, plain) or any("alibi" in name.lower() for name in code):
         yield "alibi_attention"
     if _says(RELATIVE, plain) or (code & TABLES and "log" in code):
         yield "relative_bias_attention"

@@ -32,6 +32,7 @@ _ONE = (
     r"\b(un|une|ein|einen|um|uma|uno|una) (nuevo |neues |nouveau |novo |nuovo )?(token|jeton|posi\w+)\b"
 )
 _FED = r"\w\[:, ?-1:\]|\w\[-1:\]"  # code that hands on the last token alone
+_HANDED = r"\[:, ?(\d+):(\d+)\], ?(?:\w+ ?= ?)?(?:past|cache|state|kv)"  # an example: attn(x[:, 10:14], past)
 ONE_ALONE = "takes one new token at a time, and is asked for that alone"
 NOT_SAID = "continues a sequence by one token: several at once are something else, and nothing says that they may come"
 
@@ -53,7 +54,8 @@ def _promises_several(place: Place, also: str) -> bool:
     """Return whether the words on a class or function and its call say that several tokens may come, not one alone."""
     told = re.sub(r"\s+", " ", f"{place.module.__doc__ or ''} {words_of(place.thing)} {also}")
     whatever, several, one = (re.search(words, told, re.IGNORECASE) is not None for words in (_ANY, _SEVERAL, _ONE))
-    return (whatever or (several and not one)) and not _takes_masks(place)
+    handed = any(int(end) - int(start) > 1 for start, end in re.findall(_HANDED, told))
+    return (whatever or handed or (several and not one)) and not _takes_masks(place)
 
 
 def _takes_masks(place: Place) -> bool:

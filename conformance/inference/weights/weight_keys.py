@@ -55,7 +55,13 @@ def _calls(thing: FunctionType) -> Iterator[tuple[FunctionType, list[str]]]:
 
 
 def told_part(thing: FunctionType, name: str) -> str:
-    """Return what a function gets for a part of the keys: a name where what makes the weights gets one, else 0."""
+    """Return what a function gets for a part of the keys: a name where what makes the weights gets one, else 0.
+
+    What text is added to is a name, too.
+    """
+    sums = (one for one in ast.walk(tree_of_function(thing)) if isinstance(one, ast.BinOp) and _end(one))
+    if any(isinstance(side, ast.Name) and side.id == name for one in sums for side in (one.left, one.right)):
+        return PART
     others = [f for f in thing.__globals__.values() if isinstance(f, FunctionType) and f.__module__ == thing.__module__]
     makers = [f for f in others if not any(reads_weights(f, given) for given in inspect.signature(f).parameters)]
     return PART if any(name in parts_of_keys(maker) for maker in makers) else FIRST

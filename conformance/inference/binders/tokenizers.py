@@ -123,11 +123,16 @@ def _encodings(methods: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _plainly(method: str, given: str, function: Any) -> Iterator[str]:
-    """Yield the calls of a method: as it is, and without what it adds to a text or leaves out of one by default."""
+    """Yield the calls of a method: as it is, and without what it adds to a text or leaves out of one by default.
+
+    Some always put a token in front of a text, and one behind it.
+    """
     yield _called(method, given)
     options = inspect.signature(getattr(function, "__func__", function)).parameters.values()
     if added := [f"{p.name}=False" for p in options if p.default is True]:
         yield _called(method, ", ".join([given, *added]))
+    if given == "text":
+        yield f"{_called(method, given)}[1:-1]"
 
 
 def _called(method: str, given: str) -> str:
@@ -237,6 +242,7 @@ def _bound(place: Place, text: TokenText, certified: str | None) -> Bound:
         f"tokens       {text.kind}" + (f"; symbols {text.reading}" if text.reading != "attached" else ""),
         *(f"left alone   {REFUSALS[step][1]}" for step in text.steps),
         *(f"left alone   {name}: what it does where it is on is not judged" for name in dict.fromkeys(left)),
+        *(["left alone   the tokens that it puts around each text"] if text.encode.endswith("[1:-1]") else []),
     )
     return Bound(
         place,

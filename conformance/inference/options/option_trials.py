@@ -131,7 +131,7 @@ def offset(tried: Tried) -> str:
         if _of_one_alone(seen.returned, out, unmoved):
             return UNKNOWN
         return f"does not say where the first token is: it is not at position {AHEAD} where this is {AHEAD}"
-    after, _ = tried.given(AHEAD, asked, earlier=True)
+    after, _ = tried.given(AHEAD, asked, True)
     return STALE if isinstance(after, Reply) and not same(after, given) else ""
 
 

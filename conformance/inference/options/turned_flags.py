@@ -33,6 +33,7 @@ TURNS_ON = (
     r"(is_?|use_?|with_?)?(cross(_?att\w*)?|enc(oder)?_?dec(oder)?(_?att\w*)?|memory)|"
     r"(use_?|with_?|apply_?)?(scaled?|scaling)(_?scores|_?att\w*)?"
 )
+TURNS_OFF = r"(is_?)?self_?att(entio)?n"  # with it, another sequence is not read
 BESIDES = r"((use|with|add)_?)?(cls|class)(_?tok(en)?)?"  # one token more, of which no page speaks
 UNIT = r"(^|_)(l2|unit|normali[sz]ed?)(_?norm|_|$)"  # rows of length 1 are what such a flag asks for
 IDLE_PARAMETER = r"^the parameters? .* (is|are) never applied$"
@@ -66,11 +67,12 @@ def with_flags_turned(thing: Any, bound: Bound | Refusal, again: Again) -> Bound
 def _turned_on(thing: Any, bound: Bound, again: Again) -> Bound:
     """Return the binding with a flag without which something is left out by its name, if that is the textbook."""
     for p in parameters_of(thing) if inspect.isclass(thing) else ():
-        if p.default is False and re.fullmatch(TURNS_ON, snake(p.name)):
-            with having_default(thing, p.name, value=True), search.limited(GUESSED):
+        pattern = {False: TURNS_ON, True: TURNS_OFF}[p.default] if isinstance(p.default, bool) else ""
+        if pattern and re.fullmatch(pattern, snake(p.name)):
+            with having_default(thing, p.name, value=not p.default), search.limited(GUESSED):
                 other = again()
             if isinstance(other, Bound) and other.certified == "reference":
-                return _given(other, f"{other.place.name_in_text}(", p.name, value=True)
+                return _given(other, f"{other.place.name_in_text}(", p.name, value=not p.default)
     return bound
 
 

@@ -21,7 +21,7 @@ class Tried:
     argument: inspect.Parameter
 
     def given(
-        self, value: Any, asked: Request | None = None, earlier: bool = False, **more: Any
+        self, value: Any, asked: Request | None = None, earlier: bool = False, /, **more: Any
     ) -> tuple[Reply | Failure, Seen]:
         """Return the reply where the argument has a value, and what was seen; ``earlier``: after a call without it."""
         place = self.bound.place

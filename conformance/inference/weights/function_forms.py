@@ -275,9 +275,13 @@ def _made(place: Place, table: Meanings, known: frozenset[str]) -> Iterator[Cons
     What is ``known``, as the function is told it, is rarely what else a maker is told by a name that says nothing.
     """
 
+    told = {p.name: p.default for p in parameters(place.thing) if isinstance(p.default, str)}  # a word, to both
+
     def random(name: str, parameter: inspect.Parameter) -> Sequence[str]:
         if name in parts:
             return (PART,)
+        if name in told:
+            return (repr(told[name]),)
         texts = next((texts for pattern, texts in RANDOM.items() if re.fullmatch(pattern, name.lower())), ())
         return GENERATOR if texts and "Generator" in str(parameter.annotation) else texts
 

@@ -18,7 +18,8 @@ _ANY = (  # said of how many, whatever else is said of one alone
     r"\b(chunk|piece|block|part)s\b[^.]{0,30}\b(one after (another|the other)|after one another|in turn)\b|"
     r"\bchunked (prefill|decoding)\b|\b[A-Za-z] ?(>= ?1|> ?0)\b|\bas if the whole (sequence|text)\b|"
     r"\b(any|every|arbitrary) (length|number of (\w+ )?(tokens|positions|steps|rows))\b|"
-    r"\b(one|1|single|token)\b[^.]{0,20}\bor (in |as )?(an? |any )?(chunks?|blocks?|pieces?|several|more|many)\b"
+    r"\b(one|1|single|token)\b[^.]{0,20}\bor (in |as )?((an?|any|further|longer|whole) )?"
+    r"(chunks?|blocks?|pieces?|several|more|many)\b"
 )
 _SEVERAL = (
     r"\b(chunk|piece|block|part) (by|after) (chunk|piece|block|part)\b|\bin (chunk|piece|block)s\b|"

@@ -50,7 +50,8 @@ def copied(place: Place, text: LayerText, config: Any) -> tuple[str, ...]:
 
     The head of what is judged as an encoder is set aside, and so is its table.
     """
-    if text.component not in (COMPONENT, "encoder", "transformer") or text.declares.get("tying", "none") != "none":
+    models = (COMPONENT, "encoder", "decoder", "encoder_decoder", "transformer")
+    if text.component not in models or text.declares.get("tying", "none") != "none":
         return ()
     words, file = _words(place), source_text.text_of_module(place.module)
     begins = any(_says(SAYS, line) and _says(BEGINS, line) for line in words.splitlines())
@@ -129,7 +130,8 @@ def _aliases(module: nn.Module) -> list[tuple[str, str]]:
 
 def _words(place: Place) -> str:
     parts = (v for v in vars(place.module).values() if isinstance(v, type) and v.__name__ in _built(place.thing))
-    return "\n".join([*(inspect.getdoc(thing) or "" for thing in (place.thing, *parts)), code_reached(place.thing)])
+    told = (inspect.getdoc(thing) or "" for thing in (place.module, place.thing, *parts))
+    return "\n".join([*told, code_reached(place.thing)])
 
 
 def _built(thing: Any) -> set[str]:

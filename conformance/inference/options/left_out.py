@@ -30,7 +30,7 @@ from attnconf.conformance.inference.options.for_inference import without_gradien
 from attnconf.conformance.inference.options.idle_arguments import HINT, counts, documented
 from attnconf.conformance.inference.options.items import taken_as_items
 from attnconf.conformance.inference.options.losses import of_loss
-from attnconf.conformance.inference.options.option_trials import AS_ZEROS, DOES, TRIALS, all_there
+from attnconf.conformance.inference.options.option_trials import AS_ZEROS, DOES, TRIALS
 from attnconf.conformance.inference.options.other_settings import broken as settings
 from attnconf.conformance.inference.options.untrained import of_untrained
 from attnconf.conformance.inference.state.growing_tables import of_growth
@@ -195,12 +195,6 @@ def _of_call(
             if not documented(bound.place, p.name):
                 kept = came and role == "cache"  # what comes back is there to be handed in
                 yield Finding(p.name, IDLE, refused, role=role, counts=kept or counts(bound, p.name, role))
-        elif (
-            role == "lengths"
-            and COMPONENTS[bound.draft.component].reads_ids
-            and (what := all_there(Tried(bound, asked, base, p)))
-        ):
-            yield Finding(p.name, what, role="setting")
         elif role in TRIALS and (refused or role in ("cache", "dropout", "tiles")):
             what = TRIALS[role](Tried(bound, asked, base, p))
             if what:

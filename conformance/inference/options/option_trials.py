@@ -189,16 +189,6 @@ def dropout(tried: Tried) -> str:
     return IDLE if tried.same(given) else ""
 
 
-def all_there(tried: Tried) -> str:
-    """Return what is wrong with lengths that say of all tokens that they are there: they hide nothing."""
-    x = next(iter(tried.asked.inputs.values()))
-    if not isinstance(x, Tensor) or tried.argument.default is not None or isinstance(tried.base, Failure):
-        return ""
-    tokens = x.shape[-1] if not x.is_floating_point() else x.shape[-2]
-    given, _ = tried.given(torch.full((len(x),), tokens))
-    return "" if isinstance(given, Failure) or tried.same(given) else "hides tokens where all of them are there"
-
-
 def tiles(tried: Tried) -> str:
     """Return what is wrong with how many rows are computed at once: a way to compute, which is seen without causality.
 

@@ -17,7 +17,8 @@ os.environ.pop("PYTEST_ADDOPTS", None)  # meant for this run of pytest, not for 
 
 def pytest_addoption(parser):
     parser.addoption("--in-full", action="store_true", help=(
-        "judge every submission, also again from its written adapter, and every row of the matrix without its short cut"
+        "judge half of the submissions, some again from their written adapters, and every row of the matrix without "
+        "its short cut"
     ))  # fmt: skip
 
 

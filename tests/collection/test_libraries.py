@@ -1,5 +1,6 @@
-"""Classes of libraries by their names: a sample is judged in every run, all with --in-full, as the report has them."""
+"""Classes of libraries by their names: each run judges a sample, in full a half, and gets what the report says."""
 
+import drawn
 import pytest
 from judged_libraries import REPORT, as_expected, committed, is_there, judge, judged_here, listed, page, sample
 
@@ -7,7 +8,8 @@ from judged_libraries import REPORT, as_expected, committed, is_there, judge, ju
 def pytest_generate_tests(metafunc):
     if "judged" in metafunc.fixturenames:
         every = [one for one in listed() if is_there(one.library) and one.label in committed()]
-        chosen = every if metafunc.config.getoption("--in-full") else sample(every)
+        half = [one for one in every if drawn.today(one.label, drawn.EVERY_IN_FULL)]
+        chosen = half if metafunc.config.getoption("--in-full") else sample(every)
         metafunc.parametrize("judged", chosen, ids=[one.label for one in chosen])
 
 

@@ -1,7 +1,7 @@
 """Homework that knows nothing of us: right files conform, wrong ones do not, and no mistake is named but theirs.
 
-Each run judges a quarter of a sample of the files, others every day, --in-full all, and each again from its written
-adapter.
+Each run judges a quarter of a sample of the files, others every day, --in-full a half of all, and a quarter of these
+again from their written adapters (support/drawn.py).
 """
 
 from pathlib import Path
@@ -36,7 +36,8 @@ def judged(together, request):
     in_full = request.config.getoption("--in-full")
 
     def judge_file(file):
-        return judge(str(FOLDER / file), in_full or file in judged_again())
+        again = file in judged_again() or (in_full and drawn.today(file, drawn.AGAIN))
+        return judge(str(FOLDER / file), again)
 
     return lambda files: together.values(files, judge_file, others=files_of_this_run(request.config))
 
@@ -77,7 +78,9 @@ def test_what_is_open_is_in_the_collection_and_says_why():
 
 def files_of_this_run(config):
     """Return the files that a run judges."""
-    return FILES if config.getoption("--in-full") else [file for file in sample() if drawn.today(file)]
+    if config.getoption("--in-full"):
+        return [file for file in FILES if drawn.today(file, drawn.EVERY_IN_FULL)]
+    return [file for file in sample() if drawn.today(file)]
 
 
 def pytest_generate_tests(metafunc):
@@ -125,7 +128,7 @@ def test_what_a_right_file_does_not_do_though_it_should_is_named(deviating, judg
 
 
 def test_the_adapter_that_is_written_is_what_was_run(file, judged):
-    """And gives the same outcomes, of the files that judged_again.txt lists; of all with --in-full."""
+    """And gives the same outcomes, of the files that judged_again.txt lists; of others too with --in-full."""
     (came_out,) = judged([file]).values()
     assert not came_out.written
 
@@ -136,8 +139,8 @@ def test_the_sample_has_every_kind():
 
 
 @pytest.mark.in_full
-def test_an_adapter_of_every_kind_is_judged_again(judged):
-    came_out = judged(FILES)
+def test_an_adapter_of_every_kind_is_judged_again(judged, request):
+    came_out = judged(files_of_this_run(request.config))
     again = set().union(*(came_out[file].features for file in judged_again()))
     missing = {file: one.features - again for file, one in came_out.items() if one.features - again}
     assert not missing, "run python tests/collection/judged_submissions.py"

@@ -176,7 +176,12 @@ def claims_batch(thing: Any) -> bool:
 
 
 def claims_unscaled(thing: Any) -> bool:
-    """Return whether the words on a class or function, or on its file, say that scores are not divided, as in T5."""
+    """Return whether the words on a class or function, or on its file, say that scores are not divided.
+
+    So they are not in T5, whose name says it.
+    """
+    if re.match(r"_*t5", getattr(thing, "__name__", ""), re.IGNORECASE):
+        return True
     words = (*_said_of(thing), getattr(inspect.getmodule(thing), "__doc__", None) or "")
     return re.search(_UNSCALED, "\n".join(words), re.IGNORECASE) is not None
 

@@ -8,30 +8,35 @@ is a line of the header, and the verdict is incomplete.
 import inspect
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.diagnosis.broken_argument import IDLE
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.building.defaults import broken_defaults, idle_axes, idle_dropout
 from attnconf.conformance.inference.building.kept_objects import makes_what_is_kept
-from attnconf.conformance.inference.masks.claims import claimed
 from attnconf.conformance.inference.masks.masking import NOBODYS
 from attnconf.conformance.inference.masks.masks_in_numbers import in_numbers
 from attnconf.conformance.inference.masks.shared_biases import NO_BIAS
 from attnconf.conformance.inference.masks.switches import UNTIL
 from attnconf.conformance.inference.options.for_inference import without_gradients
 from attnconf.conformance.inference.options.idle_arguments import HINT, counts, documented
-from attnconf.conformance.inference.options.items import taken_as_items
 from attnconf.conformance.inference.options.losses import of_loss
-from attnconf.conformance.inference.options.option_trials import AS_ZEROS, DOES, TRIALS
+from attnconf.conformance.inference.options.option_trials import DOES, TRIALS
 from attnconf.conformance.inference.options.other_settings import broken as settings
+from attnconf.conformance.inference.options.promised import (
+    ANOTHER,
+    Finding,
+    drops,
+    refused_by,
+    role_for,
+    role_of,
+)
 from attnconf.conformance.inference.options.untrained import of_untrained
 from attnconf.conformance.inference.state.growing_tables import of_growth
 from attnconf.conformance.inference.state.kept_memories import of_memories
@@ -40,9 +45,8 @@ from attnconf.conformance.inference.state.kept_values import of_masks, of_old_we
 from attnconf.conformance.inference.state.own_calls import begun_before_each
 from attnconf.conformance.inference.state.said_of_caches import NOT_SAID, ONE_ALONE
 from attnconf.conformance.inference.state.stepping import of_steps
-from attnconf.conformance.inference.texts.layer_forms import about_memory
 from attnconf.conformance.inference.trials.binding import Bound, Place
-from attnconf.conformance.inference.trials.calling import CACHE, SEGMENTS, call_of, parameters
+from attnconf.conformance.inference.trials.calling import call_of, parameters
 from attnconf.conformance.inference.trials.spied import Seen, spied, unread
 from attnconf.conformance.inference.trials.trial import reply, why
 from attnconf.conformance.inference.trials.tried import Tried
@@ -52,58 +56,8 @@ from attnconf.conformance.source import source_text
 from attnconf.conformance.source.source_text import code_reached
 from attnconf.conformance.source.stored import stored_alone
 
-# What an argument is for, by its name; what is not here is told by the names of inputs.
-NAMES = {
-    "offset": r"((pos(ition)?s?|time|token|seq)_?)?offset|start(_?(pos(ition)?|index|at))?|"
-    r"past_?(key_values_)?len(gth)?",
-    "positions": r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?",
-    "cache": CACHE,
-    "tiles": r"((q|query|k|key|kv|row)_?)?(chunk|tile|block)(_?(size|len|length|rows?|q|k|kv))?",
-}
-ANOTHER = "attention to another sequence"
-# Of which words a binding says that it is not supported, where an argument is not handed over.
-REFUSED = {
-    "mask": ("an argument for masks", "padding", "masks that differ between queries"),
-    "lengths": ("an argument for masks", "padding"),
-    "want_weights": ("returned weights",),
-    "memory": (ANOTHER,),
-    "offset": ("an argument for positions", "positions that are given"),
-    "positions": ("an argument for positions", "positions that are given"),
-    "scale": ("an argument for the scale",),
-    "dropout": ("dropout",),
-}
-PROMISES = ("mask", "lengths", "offset", "positions", "memory", "cache")  # accepted, they have an effect
 WEIGHTS = r"(att(entio)?n_?)?(weights?|prob(abilitie)?s?|scores|maps?)"  # what no output is called
 FEWER = r"(n|num)_?(kv|key_?value)_?heads?|kv_?heads?|(n|num)_?groups"  # no size that a binding knows
-
-
-@dataclass(frozen=True)
-class Finding:
-    """An argument that is broken or has no effect, in words, and what a binding that says "not supported" hides."""
-
-    name: str
-    what: str
-    refused: tuple[str, ...] = ()
-    of: str = "forward"
-    role: str = ""
-    counts: bool = True  # else it is a remark beside the verdict
-
-    @property
-    def broken(self) -> bool:
-        """Whether it does not do what its name promises, and no requirement would notice."""
-        idle = self.what == IDLE or (self.role == "cache" and self.what.startswith("does not"))
-        return self.role in ("tiles", "setting") or (
-            self.counts and self.role in PROMISES and idle and not self.refused
-        )
-
-    @property
-    def open(self) -> bool:
-        """Whether it leaves the verdict open."""
-        return self.counts and not (self.refused or self.broken or self.what in (AS_ZEROS, ONE_ALONE))
-
-    @property
-    def words(self) -> str:
-        return f"the argument `{self.name}` of {self.of} {self.what}"
 
 
 def with_broken(bound: Bound, asked: Request) -> Bound:
@@ -188,9 +142,9 @@ def _of_call(
     for p in left:
         if any(line.startswith(tuple(words.format(p.name) for words in known)) for line in bound.told):
             continue
-        role = _role(bound, p)
-        role = "dropout" if _drops(bound, p) else role
-        refused = _refused(bound, p.name, role)
+        role = role_for(bound, p)
+        role = "dropout" if drops(bound, p) else role
+        refused = refused_by(bound, p.name, role)
         if p.name in dead and role != "dropout":
             if not documented(bound.place, p.name):
                 kept = came and role == "cache"  # what comes back is there to be handed in
@@ -231,12 +185,6 @@ def _came(seen: Seen) -> bool:
     return any(map(keys_and_values, seen.returned)) if isinstance(seen.returned, tuple | list) else False
 
 
-def _drops(bound: Bound, p: inspect.Parameter) -> bool:
-    """Return whether an argument of a function is a probability to drop: a class may drop in training alone."""
-    named = "dropout" in meanings(p.name, INPUTS) and not isinstance(p.default, bool)
-    return inspect.isfunction(bound.place.thing) and named and isinstance(p.default, int | float)
-
-
 def _not_handed(bound: Bound, left: Sequence[inspect.Parameter], dead: Collection[str]) -> Sequence[str]:
     """Return the options of a call that are read, and left at their defaults."""
     return [
@@ -244,44 +192,8 @@ def _not_handed(bound: Bound, left: Sequence[inspect.Parameter], dead: Collectio
         for p in left
         if p.name not in dead
         and f"{p.name}=" not in bound.draft.body
-        and not (_role(bound, p) in TRIALS.keys() - {"tiles"} or documented(bound.place, p.name))
+        and not (role_for(bound, p) in TRIALS.keys() - {"tiles"} or documented(bound.place, p.name))
     ]
-
-
-def _role(bound: Bound, p: inspect.Parameter) -> str:
-    """Return what an argument is for, by its name and by what a file says of it; items and segments are no mask."""
-    known = COMPONENTS[bound.draft.component]
-    own = re.match(r"(src|source)_", snake(p.name))  # as torch calls the masks of an encoder
-    of_none = known.layered and "memory" not in known.attends and about_memory(p.name) and not own  # there is no memory
-    if re.fullmatch(SEGMENTS, snake(p.name)) or of_none:
-        return ""
-    role = role_of(p) or ("mask" if claimed(bound.place.thing, p.name) else "")
-    return "" if role == "mask" and taken_as_items(bound.place.thing, p.name) else role
-
-
-def _refused(bound: Bound, name: str, role: str) -> tuple[str, ...]:
-    """Return what a binding says is not supported, and would be by an argument of this name."""
-    there = [what for what in REFUSED.get(role, ()) if f'NotImplementedError("{what}")' in bound.draft.body]
-    if COMPONENTS[bound.draft.component].decodes:  # which attention it is for is not told by one name
-        return ()
-    keys_only = re.search(r"pad|valid|len|key", name.lower())
-    return tuple(what for what in there if not (keys_only and what.startswith("masks that differ")))
-
-
-def role_of(p: inspect.Parameter) -> str:
-    """Return what an argument is for, going by its name; "" where the name does not say."""
-    plain = snake(p.name).strip("_")
-    found = meanings(p.name, INPUTS)
-    if isinstance(p.default, bool):
-        return "want_weights" if "want_weights" in found else ""
-    if re.fullmatch(NAMES["tiles"], plain):
-        return "tiles" if type(p.default) is int else ""
-    if type(p.default) is int and re.fullmatch(CACHE, plain):  # a number of tokens
-        return "offset"
-    for role, names in NAMES.items():
-        if re.fullmatch(names, plain):
-            return role
-    return next((role for role in ("lengths", "mask", "scale", "memory") if role in found), "")
 
 
 def _of_flags(bound: Bound, asked: Request) -> Iterator[Finding]:

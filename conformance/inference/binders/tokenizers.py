@@ -45,7 +45,11 @@ from attnconf.conformance.inference.trials.proving import Prover, Reading, prove
 from attnconf.conformance.inference.trials.trial import Certificate
 from attnconf.conformance.inference.words.records import own_record
 from attnconf.conformance.inference.words.vocabulary import fitting
+from attnconf.conformance.source import source_text
 from attnconf.conformance.source.signatures import parameters_of
+
+FORGOTTEN = "TOK-mark-forgotten"
+MARK = r"(?i)</w>|<w>|end[-_ ]of[-_ ](the |a )?word|word[-_ ]?end|\beow\b|sennrich|[Ġ▁]"
 
 
 def bind(place: Place) -> Bound | Refusal:
@@ -244,14 +248,16 @@ def _bound(place: Place, text: TokenText, certified: str | None) -> Bound:
         *(f"left alone   {name}: what it does where it is on is not judged" for name in dict.fromkeys(left)),
         *(["left alone   the tokens that it puts around each text"] if text.encode.endswith("[1:-1]") else []),
     )
-    return Bound(
-        place,
-        text.draft(),
-        None,
-        certified,
-        lines,
-        broken=(*left_out(place, text), *seldom_words.left_out(place, text, FILLING)),
-    )
+    broken = (*left_out(place, text), *seldom_words.left_out(place, text, FILLING))
+    return Bound(place, text.draft(), None, certified, lines, doubt=_unmarked(place, certified), broken=broken)
+
+
+def _unmarked(place: Place, certified: str | None) -> str:
+    """Return a doubt about what marks no end of a word, where nothing in the file speaks of such a mark."""
+    whole = source_text.text_of_module(place.module)
+    if certified != FORGOTTEN or (whole is not None and re.search(MARK, whole.text)):
+        return ""
+    return "no end of a word is marked, and nothing says that it is: there is no choice of words without marks"
 
 
 def _with_decoding(place: Place, text: TokenText) -> TokenText:

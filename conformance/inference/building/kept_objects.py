@@ -3,7 +3,7 @@
 import contextlib
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from types import FunctionType, ModuleType
@@ -73,8 +73,7 @@ def made_of_sizes(module: ModuleType, config: Any, samples: int, given: Mapping[
         wanted = [p.name for p in parameters_of(function) if p.default is p.empty] if own else []
         if not wanted or not re.fullmatch(MAKES, name):
             continue
-        known = {p: samples if re.fullmatch(OF_SAMPLES, snake(p)) else
-                 next((told[m] for m in meanings(p) if m in told), given.get(p)) for p in wanted}  # fmt: skip
+        known = {**{name: given.get(name) for name in wanted}, **_sizes(wanted, told, samples)}
         new = partial(attempt, partial(function, **known))
         with contextlib.suppress(Failed):
             new()
@@ -95,10 +94,16 @@ def made_by_methods(owner: Any, samples: int) -> Iterator[New]:
         wanted = [p for p in parameters_of(method) if p.default is p.empty]
         if not re.fullmatch(MAKES, name) or any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in wanted):
             continue
-        given = {p.name: samples if re.fullmatch(OF_SAMPLES, snake(p.name)) else
-                 next((told[m] for m in meanings(p.name) if m in told), None) for p in wanted}  # fmt: skip
-        if None not in given.values():
-            yield partial(attempt, partial(method, **given))
+        sizes = _sizes([p.name for p in wanted], told, samples)
+        if len(sizes) == len(wanted):
+            yield partial(attempt, partial(method, **sizes))
+
+
+def _sizes(wanted: Sequence[str], told: Mapping[str, Any], samples: int) -> dict[str, Any]:
+    """Return what is wanted by names that say what it is: the number of samples, or what is ``told`` by its meaning."""
+    known = {name: next((told[m] for m in meanings(name) if m in told), None) for name in wanted}
+    known |= {name: samples for name in wanted if re.fullmatch(OF_SAMPLES, snake(name))}
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def _is_called_so(kind: type) -> bool:

@@ -211,7 +211,7 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
     if not _does_something(thing) or (isinstance(thing, FunctionType) and re.search(f"{MAKES}|{USES}", plain)):
         return
     by_name = [component for component, pattern in NAMES if re.search(pattern, plain)]
-    if re.search(OF_VECTORS, code_reached(thing)):
+    if {"tokenizer", "detokenizer"} & {*by_name} and re.search(OF_VECTORS, code_reached(thing)):
         by_name = [c for c in by_name if c not in ("tokenizer", "detokenizer")]
     by_call = list(_by_call(thing))
     encodings = positional(name, thing)

@@ -29,6 +29,7 @@ DRAWS = 24
 OPTION = r"scal"  # what may let the caller choose: it does where its other value keeps the mean
 SAMPLES, RATE = 400, 0.25  # of being left out, or of staying: names do not say which
 NEAR = 0.1  # to how many stay
+LESS = "in training {} leaves out {}, and does not divide those that stay by how likely they are to stay"
 
 
 def unscaled(place: Place) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -40,9 +41,8 @@ def unscaled(place: Place) -> tuple[tuple[str, ...], tuple[str, ...]]:
     reached = code_reached(place.thing)
     own = [thing for name, thing in vars(place.module).items() if re.fullmatch(NAMES, snake(name))]
     found = [t for t in own if re.search(rf"\b{t.__name__}\b", reached) and isinstance(t, type | FunctionType)]
-    words = "in training {} leaves out samples, and does not divide those that stay by how likely they are to stay"
     less = [thing for thing in found if 0 < _mean_kept(thing) < 1 - NEAR][:1]
-    said = tuple(words.format(thing.__name__) for thing in less)
+    said = tuple(LESS.format(thing.__name__, "samples") for thing in less)
     return ((), said) if any(map(_lets_choose, less)) else (said, ())
 
 
@@ -104,10 +104,7 @@ def by_rate(place: Place, text: LayerText, asked: Request) -> Iterator[str]:
         known = {scale: out[0] for scale, out in plain.items()}
         before, after = _scales(known, trained), _scales(known, evaluated)
         if len(after) == 1 and len(before) == 2 and 0.0 in before and abs(max(before) * (1 - RATE) - max(after)) > NEAR:
-            yield (
-                f"in training `{p.name}` leaves out branches of samples, and does not divide those that stay by how "
-                "likely they are to stay"
-            )
+            yield LESS.format(f"`{p.name}`", "branches of samples")
 
 
 def _with_one_branch(asked: Request, scale: float) -> Request:
@@ -120,10 +117,9 @@ def _with_one_branch(asked: Request, scale: float) -> Request:
 
 def _outs(place: Place, text: LayerText, requests: list[Request]) -> list[Tensor]:
     """Return what comes out of calls; nothing where one of them fails."""
-    replies = [reply(text.implementation(place), one) for one in requests]
-    return (
-        [] if any(isinstance(r, Failure) for r in replies) else [r.out for r in replies if not isinstance(r, Failure)]
-    )
+    made = text.implementation(place)
+    outs = [answer.out for one in requests if not isinstance(answer := reply(made, one), Failure)]
+    return outs if len(outs) == len(requests) else []
 
 
 def _scales(known: Mapping[float, Tensor], outs: list[Tensor]) -> set[float]:

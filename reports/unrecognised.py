@@ -13,7 +13,9 @@ Result = dict[str, Any]
 
 MOST = 4  # differences that are shown; all of them with -v
 READING = ("weights ", "forward ", "function ")  # lines of a binding that say how it is read, the most telling first
-WRAPS = "dropping|functional|handed|held|in_single|layered|registered|unpadded"  # what a class is made ready by
+WRAPS = (  # what a class is made ready by
+    "dropping|each_sequence|functional|handed|held|in_single|layered|of_function|paired|registered|unpadded"
+)
 MADE = ("constructor ", "function ")  # lines that begin with the name of the class or function
 
 
@@ -70,7 +72,7 @@ def reading(record: Record, verdict: Record) -> str:
 def naming(record: Record, verdict: Record) -> str:
     """Return how to say what a file is, or how its parameters are to be read; not what has been said already."""
     said = re.search(r"@\w+$", verdict["implementation"])
-    name = re.sub(r"(:\w+)?(@\w+)?$", "", verdict["implementation"])
+    name = re.sub(r"(:[\w.]+)?(@\w+)?$", "", verdict["implementation"])
     made = next((text for start in MADE if (text := _line(record, verdict, start))), "")
     inside = re.match(rf"(?:(?:{WRAPS})\()*(\w+)", made)
     if not inside or name == inside[1]:  # an object, or what stands in no file of its own

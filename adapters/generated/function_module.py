@@ -84,12 +84,20 @@ def _by_name(p: inspect.Parameter) -> inspect.Parameter:
     return p.replace(kind=p.POSITIONAL_OR_KEYWORD) if p.kind is p.POSITIONAL_ONLY else p
 
 
+def both_of(made: Any) -> tuple[Any, Any]:
+    """Return the two of a pair (init, apply), or (params, apply): entries, or methods of an object of that name."""
+    if not isinstance(made, Mapping | tuple | list):
+        return made.init, made.apply
+    first, apply = made.values() if isinstance(made, Mapping) else made
+    return first, apply
+
+
 def initial(made: Any) -> Any:
     """Return the weights that a pair of functions (init, apply) begins with: what the first of them makes.
 
     It is given a generator or a seed where it wants one. Raises TypeError where it wants anything else.
     """
-    first = next(iter(made.values() if isinstance(made, Mapping) else made))
+    first, _ = both_of(made)
     wanted = [p.name for p in inspect.signature(first).parameters.values() if p.default is p.empty]
     generators = {name: torch.Generator() for name in wanted if re.fullmatch(GENERATORS, name)}
     return first(**generators, **{name: 0 for name in wanted if re.fullmatch(SEEDS, name)})
@@ -97,7 +105,7 @@ def initial(made: Any) -> Any:
 
 def paired(made: Any) -> Functional:
     """Return a module of a pair (init, apply), or (params, apply): it holds the weights, and calls apply with them."""
-    first, apply = made.values() if isinstance(made, Mapping) else made
+    first, apply = both_of(made)
     takes = next(iter(inspect.signature(apply).parameters))
     return functional(apply, initial(made) if callable(first) else first, takes)
 

@@ -64,20 +64,30 @@ def _alike(lines: list[str]) -> bool:
 
 
 def relevant(tree: ast.Module, inside: str) -> list[ast.stmt]:
-    """Return the judged definition, the definitions that it names, and the top level's other statements."""
-    defined = {node.name: node for node in tree.body if isinstance(node, Definition)}
-    if inside not in defined:
+    """Return the judged definition, the definitions that it names, and the top level's other statements.
+
+    Of a method, "Class.method", these are the method and those of its class that it names.
+    """
+    defined: dict[str, Definition] = {node.name: node for node in tree.body if isinstance(node, Definition)}
+    holder, _, method = inside.rpartition(".")
+    own = {node.name: node for node in getattr(defined.get(holder), "body", ()) if isinstance(node, Definition)}
+    whole = {**defined, **own}
+    if method not in whole:
         return tree.body
-    kept, left = set(), [inside]
+    kept, left = set(), [method]
     while left:
         name = left.pop()
         if name not in kept:
             kept.add(name)
-            left += [other for other in _names(defined[name]) if other in defined]
-    return [node for node in tree.body if not isinstance(node, Definition) or node.name in kept]
+            left += [other for other in _names(whole[name]) if other in whole]
+    plain = [node for node in tree.body if not isinstance(node, Definition) or node.name in kept]
+    return [*plain, *(node for name, node in own.items() if name in kept)]
 
 
 def _names(node: ast.AST) -> Iterator[str]:
+    """Yield the names that code reads, and those that it asks its object or class for."""
     for part in ast.walk(node):
         if isinstance(part, ast.Name):
             yield part.id
+        elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id in ("self", "cls"):
+            yield part.attr

@@ -15,7 +15,7 @@ from attnconf.spec import registry
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Functions = dict[Function, str]  # function -> its name; for a method of another class, "Class.name"
-RUN = ("forward", "__call__")  # the methods that run when an object is called
+RUN = ("forward", "__call__", "apply")  # the methods that run when an object is called
 CALLEES = 3  # called functions that are named, too
 
 
@@ -80,9 +80,9 @@ def _called(functions: Functions, parts: Iterable[ast.stmt], inside: str) -> Fun
 
     If nothing has the name ``inside``: the only forward, or the only function, of the text.
     """
-    judged = [part for part in parts if isinstance(part, Definition) and part.name == inside]
+    judged = [part for part in parts if isinstance(part, Definition) and part.name == inside.rpartition(".")[2]]
     within = [f for f in functions if any(f in ast.walk(part) for part in judged)]
-    run = [f for f in within if f.name in RUN and f not in judged]
+    run = sorted((f for f in within if f.name in RUN and f not in judged), key=lambda f: RUN.index(f.name))
     alone = [some[0] for some in ([f for f in functions if f.name in RUN], list(functions)) if len(some) == 1]
     return next(iter([*run, *within[:1], *alone]), None)
 

@@ -173,7 +173,8 @@ def found_in(told: Any, typed: str, source: str) -> Implementation | Unjudgeable
 
 
 def _own_name(name: str, typed: str) -> str:
-    _demand(name == typed or name.startswith(f"{typed}:"), "the name of something else")
+    behind = f"{typed}." if ":" in typed else f"{typed}:"  # a method of a class, or what is in a file
+    _demand(name == typed or name.startswith(behind), "the name of something else")
     return words(name)
 
 

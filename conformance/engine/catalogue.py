@@ -19,7 +19,7 @@ HOW_TO_NAME = (
     "what to judge: a bare name, looked for in adapters/, then as a .py file, notebook or .onnx file in the working "
     "directory (where both exist, the adapter is taken), then as an entry point and as a module; or a path to a .py "
     "file, a notebook or an .onnx file with one operator; or a dotted module. Optionally with :variant of an adapter "
-    "or :ClassOrFunction of what is none, and with @component. May be given several times"
+    "or :ClassOrFunction (:Class.method) of what is none, and with @component. May be given several times"
 )  # of --impl
 RIGHTS = (
     "what is judged runs with your rights; without --isolate it can do anything to its own verdict, and with it a file "

@@ -72,15 +72,22 @@ def infer(
         bound, refused = bindings(source, chosen, component, prescribed)
     except Exception as fault:
         return [Unjudgeable(label, where, fault_of_ours(fault))]
-    several = chosen is None and len(bound) + len(refused) > 1
-    named = component is not None
-    implementations = [_implementation(b, f"{label}:{b.place.name}" if several else label, where, named) for b in bound]
+    named, several = component is not None, len(bound) + len(refused) > 1
+    labels = [_labelled(label, chosen, b.place.name) if several else label for b in bound]
+    implementations = [_implementation(b, name, where, named) for b, name in zip(bound, labels, strict=True)]
     if implementations:
         strong = [(c, reason) for c, reason in refused if not c.weak]
         return [*implementations[:-1], _with_refused(implementations[-1], told_refusals(source, strong))]
     if refused:
         return [_unjudgeable(label, where, told_refusals(source, refused))]
     return [Unjudgeable(label, where, nothing_in(source))]
+
+
+def _labelled(label: str, chosen: str | None, name: str) -> str:
+    """Return what a user typed, with the name of one of the things in it behind it."""
+    if chosen is None:
+        return f"{label}:{name}"
+    return f"{label}.{name.removeprefix(f'{chosen}.')}" if name.startswith(f"{chosen}.") else label
 
 
 def _with_refused(last: Implementation, refusals: list[str]) -> Implementation:
@@ -294,7 +301,7 @@ def _parts(b: Bound, name: str) -> list[str]:
 
 def without_names(label: str) -> str:
     """Return the file or module of what a user typed, without a class and a component behind it."""
-    return re.sub(r"(:\w+)?(@\w+)?$", "", label)
+    return re.sub(r"(:[\w.]+)?(@\w+)?$", "", label)
 
 
 def _prescribed(b: Bound, where: str) -> list[str]:

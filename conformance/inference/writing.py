@@ -11,6 +11,8 @@ from attnconf.conformance.loading.find import LoadError
 from attnconf.conformance.loading.resolve import source_of
 from attnconf.conformance.source.reader import Source
 
+WIDTH = 100  # of a dict and its name on one line
+
 
 def adapter(typed: str) -> str:
     """Return the adapter for what a name stands for. Raises LoadError where nothing in it can be bound."""
@@ -25,7 +27,7 @@ def adapter(typed: str) -> str:
 def adapter_text(bound: Sequence[Bound], source: Source) -> str:
     """Return the module that gives what running the file itself gives; one of several classes has variants."""
     bodies = [_alone(bound[0])] if len(bound) == 1 else [_variant(b) for b in bound]
-    body = "\n\n".join(bodies)
+    body = "\n".join(bodies)
     head = [_docstring(bound, source), "", *_imports(body, source, bound), "", _theirs(source)]
     lent_by = _lent_by(bound)
     head += [f"arrays = {lent_by[1]}(theirs)"] if lent_by else []
@@ -36,10 +38,12 @@ def adapter_text(bound: Sequence[Bound], source: Source) -> str:
 
 
 def _docstring(bound: Sequence[Bound], source: Source) -> str:
-    what = ", ".join(f"{b.place.name} as {b.draft.component}" for b in bound)
-    lines = [f'"""{_called(source)}: {what}. Inferred by `attnconf bind`; edit it freely.', ""]
+    lines = [f'"""{_called(source)}, inferred by `attnconf bind`; edit it freely.', ""]
     for b in bound:
-        lines += [f"{b.place.name}, {b.standing}:", *(f"    {_wrapped(line)}" for line in (*b.told, *b.calling))]
+        lines += [
+            f"{b.place.name} as {b.draft.component}, {b.standing}:",
+            *(f"    {_wrapped(line)}" for line in (*b.told, *b.calling)),
+        ]
     return "\n".join([*lines, '"""'])
 
 
@@ -99,4 +103,7 @@ def _variant(b: Bound) -> str:
     entries += [f'"declares": {dict(b.draft.declares)!r}']
     entries += [f'"profile": {b.profile!r}'] if b.profile else []
     entries += ['"established": False'] if not b.established else []
-    return f'\n\n{_body(b)}\n\nvariants["{b.place.name}"] = {{{", ".join(entries)}}}'
+    listed = f"{{{', '.join(entries)}}}"
+    if len(listed) + len(b.place.name) > WIDTH:
+        listed = "\n".join(["{", *(f"    {entry}," for entry in entries), "}"])
+    return f'\n\n{_body(b).rstrip()}\n\n\nvariants["{b.place.name}"] = {listed}'

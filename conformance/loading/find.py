@@ -31,7 +31,7 @@ class Name:
 
     typed: str
     target: str  # a path, or a name with or without dots
-    chosen: str | None = None  # a variant, or a class or function in it
+    chosen: str | None = None  # a variant, or a class, function or Class.method in it
     component: str | None = None  # the component to judge it as
 
     @staticmethod
@@ -47,7 +47,7 @@ class Name:
         head, colon, tail = rest.rpartition(":")
         if colon and not tail:
             raise LoadError(f"--impl {typed}: behind the colon stands no name of a class or function")
-        if colon and tail.isidentifier():
+        if colon and all(map(str.isidentifier, tail.split("."))) and Path(tail).suffix not in _READ:
             return Name(typed, head, tail, component)
         return Name(typed, rest, None, component)
 

@@ -93,7 +93,7 @@ def _of_source(
 ) -> list[Implementation | Unjudgeable]:
     variants = getattr(source.module, "variants", None)
     is_variant = name.chosen is None or (isinstance(variants, dict) and name.chosen in variants)
-    is_there = name.chosen is not None and callable(getattr(source.module, name.chosen, None))
+    is_there = name.chosen is not None and callable(_at(source.module, name.chosen))
     if is_adapter(source) and (is_variant or not is_there):
         return _adapter(name, source)
     if name.chosen is not None and not is_there:
@@ -131,12 +131,20 @@ def _declaring(implementation: Implementation, declares: Mapping[str, Any]) -> I
     return held_to(replace(implementation, notes=(*implementation.notes, *notes)), declared)
 
 
+def _at(module: ModuleType, name: str) -> Any:
+    """Return what has a name in a module, or in a class of it; None if nothing has."""
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
 def source_of(typed: str) -> tuple[Name, Source]:
     """Return the module of a name, read but not bound. Raises LoadError, also if it cannot be judged."""
     name, source = find(Name.of(typed))
     if isinstance(source, Unjudgeable):
         raise LoadError(f"{typed}: {source.reason}")
-    if name.chosen is not None and not callable(getattr(source.module, name.chosen, None)):
+    if name.chosen is not None and not callable(_at(source.module, name.chosen)):
         lost = name.chosen in source.absent
         raise LoadError(f"{typed}: {(_without_value if lost else _no_such)(source, name.chosen)}")
     return name, source

@@ -31,6 +31,8 @@ def test_a_layer_that_cannot_work_is_not_forgotten(write, inferred, monkeypatch)
         ("a/homework.ipynb:MyAttention", ("a/homework.ipynb", "MyAttention", None)),
         ("homework.py@encoder_layer", ("homework.py", None, "encoder_layer")),
         ("pkg.module:f@layer-norm", ("pkg.module", "f", "layer_norm")),
+        ("masks.py:Masks.causal", ("masks.py", "Masks.causal", None)),
+        ("a:x.py", ("a:x.py", None, None)),
         ("me@home/x.py:f", ("me@home/x.py", "f", None)),
         (r"C:\x.py", (r"C:\x.py", None, None)),
     ],

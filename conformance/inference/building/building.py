@@ -112,7 +112,7 @@ def as_module(made: Construction, thing: Any, width: int = 0) -> tuple[Construct
     ``width``: that of the vectors with which it may make its tensors when it is called first. Raises Failed where a
     pair of functions makes no weights.
     """
-    if _is_pair(thing):
+    if is_pair(thing):
         return replace(made, text=f"paired({made.text})"), attempt(partial(paired, thing))
     if isinstance(thing, FunctionType):
         return replace(made, text=f"of_function({made.text})"), of_function(thing)
@@ -127,8 +127,10 @@ def as_module(made: Construction, thing: Any, width: int = 0) -> tuple[Construct
     return replace(made, text=f"held({made.text}{given})"), module
 
 
-def _is_pair(thing: Any) -> bool:
+def is_pair(thing: Any) -> bool:
     """Return whether something is a pair of functions, (init, apply), or of weights and a function."""
+    if not isinstance(thing, nn.Module) and all(inspect.ismethod(getattr(thing, n, None)) for n in ("init", "apply")):
+        return True
     both = list(thing.values()) if isinstance(thing, dict) else thing
     if not isinstance(both, list | tuple) or len(both) != 2:
         return False

@@ -16,7 +16,14 @@ from torch import nn
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.inference.building.building import Construction, Meanings, run, space_for
+from attnconf.conformance.inference.building.building import (
+    Construction,
+    Meanings,
+    as_module,
+    is_pair,
+    run,
+    space_for,
+)
 from attnconf.conformance.inference.building.configurations import entry_default, entry_text, filled
 from attnconf.conformance.inference.building.construction import and_for_each_length, constructions, without_lengths
 from attnconf.conformance.inference.building.module_sizes import FLAGS, names_read
@@ -184,6 +191,7 @@ def makings(
         try:
             whole = attempt(partial(filled, made, family.sizes, place.module, space))
             thing = attempt(partial(run, whole, space))
+            whole, thing = as_module(whole, thing) if is_pair(thing) else (whole, thing)
         except Failed as error:
             failures.say(f"{made.text}: {error}")
             continue

@@ -21,6 +21,7 @@ from attnconf.conformance.inference.trials.probing import Failed, attempt
 from attnconf.conformance.inference.trials.spied import BUILT_AS
 from attnconf.conformance.inference.weights.function_forms import takes_weights
 from attnconf.conformance.inference.words.vocabulary import SIZES, meanings, snake
+from attnconf.conformance.source.signatures import parameters_of
 
 ANEW = (Functional, OfFunction)  # of these, a class is made in every call
 # What a function does that builds nothing: it is not called to see.
@@ -37,9 +38,9 @@ NUMBERS: Mapping[str, Sequence[str]] = {
 def as_built(name: str, thing: Any, module: ModuleType) -> Any:
     """Return the class of what a function of the file builds, with the function in place of its constructor.
 
-    Anything else comes back as it is.
+    So it is with a class whose objects are a pair of methods (init, apply). Anything else comes back as it is.
     """
-    if not isinstance(thing, FunctionType) or not _takes_sizes(thing):
+    if not (makes_pairs(thing) or isinstance(thing, FunctionType)) or not _takes_sizes(thing):
         return thing
     kind = _kind(name, thing, module)
     if kind is None:
@@ -50,19 +51,30 @@ def as_built(name: str, thing: Any, module: ModuleType) -> Any:
         raise TypeError(f"{name} is called, and not its class")
 
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    given = [p.replace(kind=p.KEYWORD_ONLY) if p.kind is p.POSITIONAL_ONLY else p for p in parameters(thing)]
+    given = [p.replace(kind=p.KEYWORD_ONLY) if p.kind is p.POSITIONAL_ONLY else p for p in _taken(thing)]
     start.__signature__ = inspect.Signature([itself, *given])  # type: ignore[attr-defined]
     called = next((k for k in ANEW if issubclass(kind, k)), kind)
     inside = {"__init__": start, "__module__": module.__name__, "__doc__": thing.__doc__, BUILT_AS: called}
     return type(kind.__name__, (kind,), inside)
 
 
-def _takes_sizes(thing: FunctionType) -> bool:
+def makes_pairs(thing: Any) -> bool:
+    """Return whether the objects of a class make parameters by a method, ``init``, and are called with them."""
+    plain = isinstance(thing, type) and not issubclass(thing, nn.Module)
+    return plain and all(isinstance(vars(thing).get(name), FunctionType) for name in ("init", "apply"))
+
+
+def _takes_sizes(thing: Any) -> bool:
     """Return whether all that a function requires may be sizes or a configuration, and its name says nothing else."""
-    taken = [p for p in parameters(thing) if p.kind is not p.VAR_POSITIONAL]
+    taken = [p for p in _taken(thing) if p.kind is not p.VAR_POSITIONAL]
     required = [p.name for p in taken if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
     sizes = all(meanings(name, SIZES) for name in required) and (_is_named(taken) or _makes(thing))
     return bool(taken) and sizes and not re.match(DOES, snake(thing.__name__)) and not takes_weights(thing)
+
+
+def _taken(thing: Any) -> list[inspect.Parameter]:
+    """Return what a function, or the constructor of a class, is given."""
+    return parameters_of(thing) if isinstance(thing, type) else parameters(thing)
 
 
 def _is_named(taken: Sequence[inspect.Parameter]) -> bool:
@@ -75,7 +87,7 @@ def _makes(thing: FunctionType) -> bool:
     return any(isinstance(x, type) and x.__module__ == thing.__module__ for x in read)
 
 
-def _kind(name: str, thing: FunctionType, module: ModuleType) -> type | None:
+def _kind(name: str, thing: Any, module: ModuleType) -> type | None:
     """Return the class of the module that a function builds, or of what holds a pair or calls a function; else None.
 
     Nor is a class one that is defined anew in each call: its objects' calls cannot be looked at.

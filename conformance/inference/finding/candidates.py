@@ -12,7 +12,7 @@ from torch import nn
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.shared.appearance import POSITIONS
 from attnconf.conformance.inference.building.module_sizes import names_read
-from attnconf.conformance.inference.finding.builders import as_built
+from attnconf.conformance.inference.finding.builders import as_built, makes_pairs
 from attnconf.conformance.inference.finding.by_doing import given, is_given_merges, own_methods
 from attnconf.conformance.inference.finding.hints import LAYERS, SOFTMAX, TABLES, named, positional
 from attnconf.conformance.inference.finding.layer_kinds import blocks, inputs_of, sizes_of
@@ -66,7 +66,7 @@ def candidates(module: ModuleType, chosen: str | None, component: str | None) ->
             continue
         if not isinstance(thing, type | FunctionType) and chosen is None:
             continue
-        thing = as_built(name, thing, module) if building else thing
+        thing = as_built(name, thing, module) if building or makes_pairs(thing) else thing
         components = (component,) if component else _models_first(dict.fromkeys(looks_like(name, thing)))
         if components and not (chosen is None and _undoes(name, thing, module)):
             weak = not component and chosen is None and components == tuple(positional(name, thing)) and not named(name)

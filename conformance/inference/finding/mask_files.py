@@ -9,6 +9,7 @@ from typing import Any
 from attnconf.conformance.inference.building.module_sizes import names_read
 from attnconf.conformance.inference.finding.candidates import Candidate
 from attnconf.conformance.inference.finding.hints import LAYERS, SOFTMAX, TABLES
+from attnconf.conformance.inference.finding.methods import methods_of
 from attnconf.conformance.inference.words.vocabulary import meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
 
@@ -34,13 +35,14 @@ NO_KNOWN_MASK = "it makes no mask that is causal, of padding, or both"
 
 
 def makers(module: ModuleType, chosen: str | None, found: Sequence[Candidate]) -> list[Candidate]:
-    """Return the functions of a file that make masks; none where it holds anything else that may be judged.
+    """Return the functions of a file that make masks, methods too; none where it holds anything else to be judged.
 
     Those whose names say nothing may be any of them, and count only where they equal the textbook; those of kinds
     that no requirement is about have no components. What joins or uses masks may stand beside them.
     """
-    own = {name: thing for name, thing in vars(module).items() if _is_own(thing, module) and not name.startswith("_")}
-    asked = {chosen: own[chosen]} if chosen in own else own if chosen is None else {}
+    there = {name: thing for name, thing in vars(module).items() if _is_own(thing, module) and name[0] != "_"}
+    own = {n: f for name, thing in there.items() for n, f in (methods_of(name, thing) or {name: thing}).items()}
+    asked = {name: thing for name, thing in own.items() if chosen in (None, name, name.rpartition(".")[0])}
     of_masks = {name: thing for name, thing in asked.items() if _is_of_masks((name, thing))}
     masks = f"{MASK}|{CAUSAL}|{DECODER}|{TURNS}"
     if not all(re.search(masks, snake(c.name)) for c in found) or len(of_masks) < min(2, len(asked)):
@@ -62,9 +64,14 @@ def _is_of_masks(named: tuple[str, Any]) -> bool:
     if isinstance(thing, type) or names_read(thing) & (SOFTMAX | LAYERS | TABLES):
         return False
     words = "|".join((CAUSAL, DECODER, PADDING, OTHERS, TURNS))
-    plain = snake(name)
+    plain = _words(name)
     said = re.search(MASK, plain) or (re.search(words, plain) and "att" not in plain)
     return not parameters_of(thing) or bool(said)
+
+
+def _words(name: str) -> str:
+    """Return the words of a name; a method's follow its class's: "CausalMask.build" makes a causal_mask_build."""
+    return snake(name.replace(".", "_"))
 
 
 def makes_masks(name: str, thing: Any) -> bool:
@@ -77,7 +84,7 @@ def _maker(name: str, thing: Any) -> list[Candidate]:
 
     What makes several, for both sides of a translation, is as many things to judge.
     """
-    plain = snake(name)
+    plain = _words(name)
     if not parameters_of(thing) or re.search(TURNS, plain):
         return []
     names = [snake(p.name) for p in parameters_of(thing)]

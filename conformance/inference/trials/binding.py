@@ -10,6 +10,8 @@ from typing import Any
 from attnconf.conformance.engine.request import GUESS
 from attnconf.conformance.inference.trials.trial import Draft
 
+CALLED_AS = "__attnconf_called_as__"  # of a method that is taken for a function: how it is called
+
 
 @dataclass(frozen=True)
 class Place:
@@ -24,7 +26,7 @@ class Place:
 
     @property
     def name_in_text(self) -> str:
-        return f"theirs.{self.name}"
+        return f"theirs.{getattr(self.thing, CALLED_AS, self.name)}"
 
     @property
     def lent_by(self) -> str:

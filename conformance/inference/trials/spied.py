@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
-from attnconf.conformance.inference.trials.binding import Place
+from attnconf.conformance.inference.trials.binding import CALLED_AS, Place
 from attnconf.conformance.inference.trials.calling import call_of
 
 NOTHING = object()
@@ -32,7 +32,7 @@ def spied(place: Place, earlier: bool = False, /, **more: Any) -> Iterator[Seen]
 
     ``earlier``: each is made without these once before, by the same object.
     """
-    seen, owned = Seen(), isinstance(place.thing, type)
+    seen, owned = Seen(), isinstance(place.thing, type) or _is_of_object(place)
 
     def called(function: Callable[..., Any], described: Any, *args: Any, **kwargs: Any) -> Any:
         with contextlib.suppress(TypeError):
@@ -51,8 +51,9 @@ def spied(place: Place, earlier: bool = False, /, **more: Any) -> Iterator[Seen]
 @contextlib.contextmanager
 def calls_as(place: Place, called: Callable[..., Any]) -> Iterator[None]:
     """Let something else be called for a class's method, or a function: it gets that one, as it is and as described."""
-    within: Any = place.thing if isinstance(place.thing, type) else place.module
-    name = place.name if within is place.module else call_of(within).__name__
+    holder, _, method = place.name.rpartition(".")
+    within: Any = place.thing if isinstance(place.thing, type) else vars(place.module).get(holder, place.module)
+    name = call_of(within).__name__ if within is place.thing else method
     described = getattr(within, name)
     within = getattr(within, BUILT_AS, within)
     function: Callable[..., Any] = getattr(within, name)
@@ -70,6 +71,11 @@ def calls_as(place: Place, called: Callable[..., Any]) -> Iterator[None]:
             delattr(within, name)
         else:
             setattr(within, name, own)
+
+
+def _is_of_object(place: Place) -> bool:
+    """Return whether a method is called of an object, and not of its class."""
+    return "(" in getattr(place.thing, CALLED_AS, "")
 
 
 def unread(function: Any) -> list[str]:

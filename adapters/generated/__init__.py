@@ -1,6 +1,6 @@
 """What adapters written by ``attnconf bind`` import: a line of their text may use any of these names."""
 
-from attnconf.adapters.generated.batches import each_apart, each_sequence, singly
+from attnconf.adapters.generated.batches import each_apart, each_query, each_sequence, singly
 from attnconf.adapters.generated.broken_arguments import BrokenArgument
 from attnconf.adapters.generated.function_module import functional, initial, of_function, paired
 from attnconf.adapters.generated.held_objects import held
@@ -81,7 +81,7 @@ from attnconf.adapters.kit.weight_names import under
 __all__ = [
     "BrokenArgument", "additive", "after_padding", "allowed", "anew", "awake", "before_log_softmax",
     "beside_padding", "byte_merges", "byte_pairs", "byte_tokens", "chosen", "cosines", "counted", "definitions",
-    "dropping", "each_apart", "each_sequence", "evenly", "everywhere", "exact", "fitted", "floored",
+    "dropping", "each_apart", "each_query", "each_sequence", "evenly", "everywhere", "exact", "fitted", "floored",
     "for_each_head", "for_each_length", "full", "functional", "glued", "handed", "heads_last", "held",
     "holding", "image", "in_bytes", "in_order", "in_pairs", "in_rows", "in_single", "initial", "kernel",
     "lacking", "last_rows", "layered", "lengths", "letters_of", "marked_by", "merges_of_bytes", "not_hidden",

@@ -26,6 +26,19 @@ def each_apart(function: Callable[..., Any], *tensors: Any, **given: Any) -> Any
     return tuple(torch.stack(items).unflatten(0, (B, H)) for items in zip(*results, strict=True))
 
 
+def each_query(function: Callable[..., Any], query: Tensor, *tensors: Any, **given: Any) -> Any:
+    """Apply a function for one query of each head, (B, H, E), to all of ``query``, (B, H, L, E), one after the other.
+
+    Raises NotImplementedError where there is no query.
+    """
+    if not query.shape[2]:
+        raise NotImplementedError("no query: it takes one")
+    results = [function(query[:, :, t], *tensors, **given) for t in range(query.shape[2])]
+    if isinstance(results[0], Tensor):
+        return torch.stack(results, 2)
+    return tuple(torch.stack(items, 2) for items in zip(*results, strict=True))
+
+
 def singly(forward: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function for batches that calls ``forward``, made for one sample, for each sample.
 

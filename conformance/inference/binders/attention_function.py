@@ -29,6 +29,7 @@ from attnconf.conformance.inference.texts.function_text import (
     FLAT,
     LAYOUTS,
     OF_COLUMNS,
+    ONE_QUERY,
     PACKED,
     SINGLE,
     FunctionText,
@@ -154,6 +155,8 @@ def _layouts(form: Form, thing: Any) -> list[str]:
         here = [FLAT, *(x for x in here if x not in (SINGLE, FLAT))]
     if claims_columns(thing) and not form.of("mask"):
         here = [*here, *OF_COLUMNS]
+    if form.slots[0].role == "query":
+        here = [*here, *ONE_QUERY]
     return [*PACKED, *here] if form.of("heads") else here
 
 

@@ -274,7 +274,8 @@ def _may_take_memory(thing: type) -> bool:
 
 def _by_call(thing: Any) -> Iterator[str]:
     """Yield what a call's parameters, and those of the constructor, say."""
-    names = [p.name for p in parameters(thing)]
+    found = parameters(thing)  # a cache that has to be there is all keys, or all values
+    names = [re.sub(r"_caches?$", "", p.name) if p.default is p.empty else p.name for p in found]
     roles = [role for n in names for role in meanings(n, INPUTS)[:1]]
     if {"query", "key", "value"} <= set(roles):
         weighs = isinstance(thing, type) and ("heads" in sizes_of(thing) or names_read(thing) & (LAYERS | TABLES))

@@ -32,8 +32,10 @@ PACKED = {
         "{x}.unflatten(-1, (query.shape[1], -1)).transpose(1, 2)",
     ),
 }
+# One query a sample and head, (B, H, E), as where token after token is decoded: keys as those of LAYOUTS.
+ONE_QUERY = {f"one query, keys {keys}": LAYOUTS[keys] for keys in ("(B, L, H, E)", "(B, H, L, E)")}
 
-ALL = LAYOUTS | PACKED | OF_COLUMNS
+ALL = LAYOUTS | PACKED | OF_COLUMNS | ONE_QUERY
 # What an argument gets without which dropout may not drop.
 BESIDE_DROPOUT = {
     "training": "config.training", "deterministic": "not config.training", "generator": "torch.default_generator",
@@ -69,7 +71,9 @@ class FunctionText(AttentionText):
         call, build, before = self._callable()
         arguments = self.form.text(self._argument)
         called = f"each_apart({call}, {arguments})" if self.layout in (SINGLE, COLUMNS) else f"{call}({arguments})"
-        read = ALL[self.layout][1].format(x=f"({self.out})" if " if " in self.out else self.out)
+        called = f"each_query({call}, {arguments})" if self.layout in ONE_QUERY else called
+        back = "{x}" if self.layout in ONE_QUERY else ALL[self.layout][1]
+        read = back.format(x=f"({self.out})" if " if " in self.out else self.out)
         returned = "out" if self.weights is None else f"(out, {self._weights_back()}) if need_weights else out"
         masks = [*self._limits(), *self._masks()]
         if self.weights is None:
@@ -112,6 +116,8 @@ class FunctionText(AttentionText):
         return back.format(x=self.weights)
 
     def _argument(self, slot: Slot) -> str | None:
+        if slot.role == "query" and self.layout in ONE_QUERY:
+            return "query"
         if slot.role in ("query", "key", "value"):
             return ALL[self.layout][0].format(x=slot.role)
         if slot.role == "heads":

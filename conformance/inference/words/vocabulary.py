@@ -134,14 +134,14 @@ INPUTS: Mapping[str, str] = {
     "lengths": r"valid_?lens?|lengths?|n_?(frames|nodes|tokens|words|steps|real|items|samples)|"
     r"lens|seq_?lens?|valid_?lengths?|n_?valid|laengen?|längen?|longueurs?|longitude?s|largos|lunghezz[ae]|lengtes?|"
     r"comprimentos?|tamanhos|dlugosci?|długości|dliny|uzunluk(lar)?|chang_?du|nagasa|panjang|"
-    r"(src|source|input|enc|text|token|x|kv|keys?|mem(ory)?)_?(len(gth)?s?|lens)",
+    r"(src|source|input|enc|text|token|x|kv|keys?|mem(ory)?|context|ctx|cache)_?(seq_?)?(len(gth)?s?|lens)",
     "want_weights": r"need_?weights|return_?(attention|attn|weights|attn_?weights|attention_?weights|scores)|"
     r"output_?attentions?|with_?(attn|weights)|return_?attns?|get_?(attention|weights)|want_?weights|show_?weights",
     "average": r"average_?attn_?weights|average(_?weights)?",
     "causal": r"causal|kausal|causale|((src|tgt|trg|memory)_?)?is_?causal|masked|use_?causal(_?mask)?|look_?ahead|"
     r"autoregressi(ve?|f)",
     "dropout": r".*drop.*",
-    "scale": r"scale|scaling|factor|temperature|scaled|beta|inv(erse)?_?temperature",
+    "scale": r"((sm|softmax|qk)_?)?scale|scaling|factor|temperature|scaled|beta|inv(erse)?_?temperature",
     "training": r"training|train|is_?training",
     "deterministic": r"(is_?)?deterministic|(is_?)?eval(uation)?",
     "generator": r"(.*_)?(rng|generator|prng)(_?key)?|drop(out)?_?(key|rng|gen)",

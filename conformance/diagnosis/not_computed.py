@@ -23,6 +23,7 @@ NOT_COMPUTED = Mutant(
 def not_computed(judged: Sequence[Judged], failed: Judged) -> Diagnosis | None:
     """Return what is behind a failure where no output of a component has to do with its input; None where one has."""
     failures = {one.requirement.id: failure for one in judged if (failure := one.failure)}
-    again = failures.get("CALL-REPEAT-1")
+    again = [failures[name].reason for name in ("CALL-REPEAT-1", "CALL-MODE-1") if name in failures]
     cut = any(failure.message == CUT for failure in failures.values())
-    return diagnosis_of(failed, [NOT_COMPUTED]) if cut and again and again.reason != "raised" else None
+    differs = any(reason != "raised" for reason in again)  # the same memory may be found twice, but hardly always
+    return diagnosis_of(failed, [NOT_COMPUTED]) if cut and differs else None

@@ -27,6 +27,20 @@ class CaseResult:
     bound: float | None = None
     failure: Failure | None = None
     message: str | None = None
+    by_dtype: dict[str, "InDtype"] = field(default_factory=dict)  # of what was computed, in the order of the check
+
+
+@dataclass(frozen=True)
+class InDtype:
+    """What came out in one dtype: the measure that uses the largest share of its bound."""
+
+    outcome: str
+    error: float | None
+    bound: float | None
+
+    @property
+    def share(self) -> float:
+        return self.error / self.bound if self.error is not None and self.bound else 0.0
 
 
 @dataclass
@@ -110,12 +124,15 @@ def run_case(subject: Subject, checked: Checked, case: Case, convention: dict[st
             evidence += 1
             if isinstance(item, Observed):
                 (convention if convention is not None else {})[item.convention] = item.choice
-            elif result.error is None or item.error >= result.error:
+                continue
+            if result.error is None or item.error >= result.error:
                 result.error, result.bound = item.error, item.bound
+            _note(result, subject, InDtype("pass", item.error, item.bound))
         if not evidence:
             raise AssertionError("the check yielded no evidence")
     except Failure as failure:
         _record(result, failure)
+        _note(result, subject, InDtype("fail", result.error, result.bound))
     except GradientsNotAsked:
         result.outcome = result.outcome if evidence else "not-applicable"
         result.message = None if evidence else "no gradients are asked for"
@@ -127,6 +144,17 @@ def run_case(subject: Subject, checked: Checked, case: Case, convention: dict[st
         if devices.is_lost():
             result.outcome, result.message = "unsupported", LOST
     return result
+
+
+def _note(result: CaseResult, subject: Subject, found: InDtype) -> None:
+    """Note what came out under the dtype of the last call, unless something worse did before."""
+    dtype = subject.log[-1][0].dtype if subject.log else None
+    if dtype is None:
+        return
+    name = str(dtype).removeprefix("torch.")
+    known = result.by_dtype.get(name)
+    if known is None or found.outcome == "fail" or found.share >= known.share:
+        result.by_dtype[name] = found
 
 
 def _record(result: CaseResult, failure: Failure) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol, Self
 
+import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import Build
@@ -108,6 +109,13 @@ class Call:
     def same(self) -> bool:
         """Whether query, key and value are one object."""
         return "query" in self.inputs and "key" not in self.inputs
+
+    @property
+    def dtype(self) -> torch.dtype | None:
+        """The dtype that is computed in: of the inputs, else of the weights, else of the configuration; or None."""
+        given = (x for x in (*self.inputs.values(), *self.weights.values()) if isinstance(x, Tensor))
+        found = next((x.dtype for x in given if x.is_floating_point()), getattr(self.config, "dtype", None))
+        return found if isinstance(found, torch.dtype) else None
 
     def with_config(self, **changes: Any) -> Self:
         """Return the call with other entries in its configuration."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import attnconf
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.diagnosis.broken_argument import broken_argument, line_in, mended, without_line
 from attnconf.conformance.diagnosis.locate import place
 from attnconf.conformance.diagnosis.region import region
@@ -113,8 +114,11 @@ def _implementation(run: Run, i: Implementation | Unjudgeable) -> dict[str, Any]
 
 
 def _conventions(run: Run, i: Implementation) -> dict[str, str]:
-    """Return the declared choices, else the observed ones; under "convention (component)" if two components differ."""
-    by_component = {component: dict(i.declared(component)) for component in i.components}
+    """Return the declared choices, else the observed ones; under "convention (component)" if two components differ.
+
+    Of what an adapter declares for all of its components, each has what there is to choose in it.
+    """
+    by_component = {c: {k: v for k, v in i.declared(c).items() if k in COMPONENTS[c].conventions} for c in i.components}
     for planned in run.plan.planned:
         if planned.implementation is i and planned.id in run.outcomes:
             for convention, choice in run.outcomes[planned.id].convention.items():
@@ -169,8 +173,17 @@ def _case(case: CaseResult) -> dict[str, Any]:
     return {
         "name": case.name, "described": case.described, "outcome": case.outcome, "message": case.message,
         "error": _finite(case.error), "bound": _finite(case.bound),
-        "source": details.get("source"), "off": _finite(details.get("off")),
+        "source": details.get("source"), "off": _finite(details.get("off")), **_by_dtype(case),
     }  # fmt: skip
+
+
+def _by_dtype(case: CaseResult) -> dict[str, Any]:
+    """Return what came out in each dtype, where it is not that of the case alone."""
+    if set(case.by_dtype) <= {case.described.rpartition(" ")[2]}:
+        return {}
+    found = case.by_dtype.items()
+    return {"by_dtype": {dtype: {"outcome": x.outcome, "error": _finite(x.error), "bound": _finite(x.bound)}
+                         for dtype, x in found}}  # fmt: skip
 
 
 def _finite(x: Any) -> float | None:

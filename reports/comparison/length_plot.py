@@ -21,6 +21,7 @@ STYLE = (  # of the picture in a file of its own
     ".bound{stroke:#444;stroke-dasharray:5 4}.within{fill:#2e7d32;fill-opacity:.5}.beyond{fill:#b3261e}"
     "@media(prefers-color-scheme:dark){text{fill:#ccc}.bound{stroke:#ccc}.within{fill:#81c784}.beyond{fill:#ff8a80}}"
 )
+UPWARDS = "share of the bound"
 CAPTION = "The largest share of an error bound that is used, by the length of the sequence, in float32 and float64"
 
 
@@ -39,6 +40,7 @@ def svg(found: Points) -> str:
         *(_tick_down(decade, highest) for decade in range(LEAST, highest + 1, 2)),
         *(_tick_across(power, longest) for power in range(0, longest + 1, 2)),
         f'<text x="{(LEFT + RIGHT) / 2:g}" y="{HEIGHT - 4}" text-anchor="middle">length (tokens){rest}</text>',
+        f'<text transform="translate(12 {(TOP + BOTTOM) / 2:g}) rotate(-90)" text-anchor="middle">{UPWARDS}</text>',
         *(_point(*point, longest, highest) for point in worst), "</svg>",
     ])  # fmt: skip
 

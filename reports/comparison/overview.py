@@ -21,8 +21,8 @@ class Entry:
     components: list[dict[str, Any]]  # its verdicts, the worst first
     conforming: int
     qualities: dict[str, tuple[int, int]]  # recommendations met, and judged, over all components
-    broken: int  # requirements that lower a verdict, at the root and not known
-    known: int  # known deviations
+    broken: int  # what lowers a verdict: requirements, at the root, and arguments that do not do what they promise
+    known: int  # known deviations, among them some of what lowers a verdict
     cut_short: bool
 
 
@@ -41,7 +41,7 @@ def _entry(i: Judged) -> Entry:
         components,
         sum(v["verdict"] == "conformant" for v in components),
         _qualities(components),
-        sum(r["counts"] and not r["deviation"] for r in roots),
+        sum(r["counts"] for r in roots) + sum(len(v["broken"]) for v in components),
         sum(bool(r["deviation"]) for r in roots),
         not i.record["complete"],
     )
@@ -54,6 +54,21 @@ def _qualities(verdicts: Iterable[dict[str, Any]]) -> dict[str, tuple[int, int]]
             met[quality] += n["met"]
             looked_at[quality] += n["judged"]
     return {q: (met[q], looked_at[q]) for q in QUALITIES if looked_at[q]}
+
+
+def qualities(shown: Iterable[Entry]) -> list[str]:
+    """Return the qualities of which any recommendation was judged."""
+    found = {quality for entry in shown for quality in entry.qualities}
+    return [quality for quality in QUALITIES if quality in found]
+
+
+def others(entry: Entry) -> str:
+    """Return the components that do not conform, by their verdicts, in words."""
+    words: dict[str, list[str]] = {}
+    for v in entry.components:
+        if v["verdict"] != "conformant":
+            words.setdefault(v["verdict"], []).append(v["component"])
+    return "; ".join(f"{', '.join(names)} {verdict}" for verdict, names in words.items())
 
 
 def totals(shown: Iterable[Entry]) -> dict[str, int]:

@@ -13,6 +13,7 @@ PARTS = {
     "conform": "Who conforms", "requirements": "Requirements", "failures": "Failures", "choices": "Choices",
     "accuracy": "Accuracy", "times": "Times", "runs": "Runs",
 }  # fmt: skip
+ON_PAPER = 24  # columns of the matrix that can be read in print
 
 
 @dataclass(frozen=True)
@@ -31,22 +32,24 @@ def page(records: merging.Named, pages: Pages) -> str:
     shown = matrix.sections(columns)
     blocks = evidence.evidence(judged)
     entries = overview.entries(judged)
+    dtypes, by_dtype = accuracy.by_dtype(columns)
     content = {
         "title": f"{len(judged)} implementation{'s' * (len(judged) != 1)}",
         "requirements": sum(len(section.requirements) for section in shown),
         "profiles": _all(i.entry["profile"] for i in columns),
         "versions": _all(record["suite"]["version"] for _, record in records),
         "warnings": runs.warnings(records),
-        "entries": entries,
+        "entries": entries, "qualities": overview.qualities(entries), "others": overview.others,
+        "explained": {of_one.label for of_one in blocks if of_one.blocks or of_one.unrecognised},
         "totals": overview.totals(entries),
         "order": overview.WORST_FIRST,
-        "columns": columns,
+        "columns": columns, "on_paper": ON_PAPER,
         "chapters": matrix.by_chapter(shown),
         "kinds": matrix.kinds(shown),
         "evidence": blocks,
         "places": {entry.label: n for n, entry in enumerate(entries)},
         "choices": choices.choices(columns, pages.choices),
-        "by_dtype": accuracy.by_dtype(columns), "dtypes": accuracy.DTYPES,
+        "by_dtype": by_dtype, "dtypes": dtypes,
         "by_length": accuracy.by_length(columns), "lengths": accuracy.length_titles(),
         "length_plot": length_plot.svg(accuracy.at_lengths(columns)),
         "times": throughput.tables(records),
@@ -70,9 +73,9 @@ def _themed(svg: str) -> str:
 
 
 def _said(verdict: Mapping[str, Any]) -> str:
-    """Return a verdict's component, reason, choices, what is broken, and what was not tried."""
+    """Return a verdict's component, reason, choices, what is broken, and what was not tried; nothing of it twice."""
     words = [verdict["reason"], *(f"{name}: {choice}" for name, choice in verdict["choices"].items())]
-    words += verdict["broken"]
+    words += [broken for broken in verdict["broken"] if broken not in verdict["reason"]]
     words += [f"not tried: {', '.join(verdict['untried'])}"] if verdict["untried"] else []
     said = "; ".join(word for word in words if word)
     return " · ".join(word for word in (verdict["component"], said) if word)

@@ -1,5 +1,6 @@
 """Templates: every text that goes into a page is made visible and escaped."""
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 @cache
 def template(name: str, folder: Path = TEMPLATES) -> Any:
-    """Return a template of a folder; it has the style, the script, and the filter ``linked``."""
+    """Return a template of a folder; it has the style, the script, and the filters ``linked``, ``breakable``."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -22,10 +23,15 @@ def template(name: str, folder: Path = TEMPLATES) -> Any:
         finalize=_shown, trim_blocks=True,
     )  # fmt: skip
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
-    environment.filters["linked"] = evidence.linked
+    environment.filters |= {"linked": evidence.linked, "breakable": breakable}
     environment.globals |= {end: Markup((TEMPLATES / f"report.{end}").read_text("utf-8")) for end in ("css", "js")}
     environment.globals["copied"] = evidence.COPIED
     return environment.get_template(name)
+
+
+def breakable(name: str) -> Markup:
+    """Return a name that a narrow column breaks between its words, and not within one."""
+    return Markup("<wbr>").join(re.split(r"(?<=[_.:/])", visible(name)))
 
 
 def _shown(value: Any) -> Any:

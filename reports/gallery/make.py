@@ -8,15 +8,15 @@ import re
 import subprocess
 import sys
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from attnconf.conformance.engine.catalogue import adapter_names
 from attnconf.reports import merging, record
-from attnconf.reports.comparison import choices, overview
-from attnconf.reports.markdown import table
+from attnconf.reports.comparison import accuracy, choices, overview
+from attnconf.reports.markdown import table, tabulated
 from attnconf.reports.record import Record
 
 GALLERY = Path(__file__).resolve().parent
@@ -122,20 +122,39 @@ def answers(content: Record) -> str:
     """Return lists, in Markdown: who gives what to a query without keys, and who loses what in half precision."""
     judged = merging.judged([(RESULTS.name, content)])
     (empty,) = (choice for choice in choices.choices(judged, {}) if choice.name == "fully-masked-row")
-    lost: dict[str, list[str]] = {}
-    for i in judged:
-        for r in i.results:
-            if r["outcome"] == "fail" and r["quality"] == "precise" and "float16" in r["sentence"]:
-                lost.setdefault(r["requirement"], []).append(i.label)
     lines = [
         f"* A query that may attend to no key gets **{what}**: {', '.join(who)}." for what, who in empty.chosen.items()
     ]
-    place = {r["requirement"]: r["spec"] for r in content["results"]}
-    for name, who in sorted(lost.items()):
-        lines.append(
-            f"* In half precision [{name}](../../{place[name]}) is **not met**: {', '.join(dict.fromkeys(who))}."
-        )
-    return "\n".join(lines)
+    for r, who in _not_met(judged, lambda r: [""] if r["requirement"].startswith("MASK-EMPTY") else []).values():
+        lines.append(f"* But {_linked(r)}, *{r['sentence']}*, is **not met** by {', '.join(who[''])}.")
+    return "\n".join([*lines, "", *_in_half_precision(judged)])
+
+
+def _in_half_precision(judged: Sequence[merging.Judged]) -> list[str]:
+    """Return a table of what is not met in half precision, each dtype apart."""
+    found = _not_met(judged, lambda r: [dtype for dtype in accuracy.failed_in(r) if "16" in dtype])
+    dtypes = [dtype for dtype in accuracy.DTYPES if any(dtype in who for _, who in found.values())]
+    rows = [
+        [_linked(r), r["sentence"], *(", ".join(who.get(dtype, [])) for dtype in dtypes)] for r, who in found.values()
+    ]
+    return tabulated(rows, ["in half precision", "what is asked", *(f"not met in {dtype} by" for dtype in dtypes)])
+
+
+def _not_met(
+    judged: Sequence[merging.Judged], under: Callable[[Record], Sequence[str]]
+) -> dict[str, tuple[Record, dict[str, list[str]]]]:
+    """Return the requirements that fail, with who fails them, under some words each; those without words not."""
+    found: dict[str, tuple[Record, dict[str, list[str]]]] = {}
+    for i in judged:
+        for r in i.results:
+            for word in under(r) if r["outcome"] == "fail" else ():
+                who = found.setdefault(r["requirement"], (r, {}))[1].setdefault(word, [])
+                who += [i.label] if i.label not in who else []
+    return dict(sorted(found.items()))
+
+
+def _linked(r: Record) -> str:
+    return f"[{r['requirement']}](../../{r['spec']})"
 
 
 def project(implementation: str) -> str:

@@ -11,7 +11,7 @@ from made_records import RIGHT, WRONG, many, record, result
 
 from attnconf import cli
 from attnconf.reports import merging
-from attnconf.reports.comparison import accuracy, length_plot, matrix
+from attnconf.reports.comparison import accuracy, length_plot, matrix, overview
 from attnconf.reports.comparison.page import Pages, page
 from attnconf.reports.comparison.visible import MOST, visible
 
@@ -68,7 +68,18 @@ def test_the_overview_counts_over_all_components():
     two["verdicts"].append({**two["verdicts"][0], "component": "rotary", "verdict": "incomplete"})
     text = page([("two.json", two)], Pages())
     assert "6 of 8" in text
-    assert "1 of 2 conform: rotary does not" in text
+    assert "1 of 2 conform: rotary incomplete" in text
+
+
+def test_what_lowers_a_verdict_is_counted_whether_it_is_known_or_an_argument():
+    known = {
+        **result("two", "ATT-SCALE-1", outcome="fail"),
+        "deviation": {"reason": "so it is", "link": "https://x.org"},
+    }
+    two = record("two", [known], verdict="nonconformant")
+    two["verdicts"][0]["broken"] = ["the argument `mask` has no effect"]
+    (entry,) = overview.entries(merging.judged([("two.json", two)]))
+    assert (entry.broken, entry.known) == (2, 1)
 
 
 def test_the_largest_share_of_a_bound():
@@ -77,10 +88,31 @@ def test_the_largest_share_of_a_bound():
     for r, (described, error) in zip(made, cases, strict=True):
         r["cases"][0] |= {"described": described, "error": error, "bound": 1e-6}
     judged = merging.judged([("one.json", record("one", made))])
-    ((_, by_dtype),), ((_, by_length),) = accuracy.by_dtype(judged), accuracy.by_length(judged)
-    assert [s and (s.share, s.requirement) for s in by_dtype] == [(0.2, "ATT-ONE-0"), (0.4, "ATT-ONE-1"), None]
+    (dtypes, ((_, by_dtype),)), ((_, by_length),) = accuracy.by_dtype(judged), accuracy.by_length(judged)
+    assert dtypes == ["float64", "float32"]
+    assert [s and (s.share, s.requirement) for s in by_dtype] == [(0.2, "ATT-ONE-0"), (0.4, "ATT-ONE-1")]
     assert [s and s.share for s in by_length] == [None, 0.2, 0.4, None, None]
     assert accuracy.length_titles() == ["1–8", "9–64", "65–512", "513–2048", "2049 and more"]
+
+
+def test_the_dtypes_of_a_case_are_told_apart():
+    one = result("one", "ATT-ONE-0")
+    measured = {"outcome": "pass", "error": 3e-3, "bound": 1e-2}
+    lost = {"outcome": "fail", "error": None, "bound": 1e-3}
+    one["cases"][0] |= {"described": "a: 600 tokens float64", "by_dtype": {"bfloat16": measured, "float16": lost}}
+    judged = merging.judged([("one.json", record("one", [one]))])
+    dtypes, ((_, shares),) = accuracy.by_dtype(judged)
+    assert dtypes == ["bfloat16", "float16"]
+    assert [(s.said, s.heat) for s in shares] == [("0.3 ATT-ONE-0", "half"), ("✗ ATT-ONE-0", "beyond")]
+    assert accuracy.at_lengths(judged) == []  # these are in full precision
+
+
+def test_old_results_do_not_say_which_half_precision_it_was():
+    one = result("one", "ATT-HALF-1")
+    one["sentence"] = "In bfloat16 and float16 the error SHOULD keep to the budget."
+    one["cases"][0] |= {"error": 1e-3, "bound": 1e-2}
+    dtypes, _ = accuracy.by_dtype(merging.judged([("one.json", record("one", [one]))]))
+    assert dtypes == [accuracy.UNSAID]
 
 
 def test_the_plot_has_a_point_for_each_length_with_what_it_is():

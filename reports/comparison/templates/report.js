@@ -13,6 +13,10 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
+function coded(text) { // a text whose parts between backticks are code
+  return text.split("`").map((part, n, all) => (n % 2 && n < all.length - 1 ? element("code", {}, part) : n % 2 ? "`" + part : part));
+}
+
 // -- who conforms
 
 function filterImplementations() {
@@ -74,7 +78,7 @@ function openSection(row, wanted = true) {
 
 function requirementRow(requirement) {
   const [id, strength, quality, sentence] = requirement;
-  const name = element("th", { scope: "row" }, element("b", {}, id), ` ${strength}${quality ? `, ${quality}` : ""}`, element("p", {}, sentence));
+  const name = element("th", { scope: "row" }, element("b", {}, id), ` ${strength}${quality ? `, ${quality}` : ""}`, element("p", {}, ...coded(sentence)));
   const row = element("tr", { class: "r" }, name);
   row.requirement = requirement;
   for (const n of order) {
@@ -129,11 +133,11 @@ function show(id, n) {
   const [, strength, , sentence, passage, spec] = requirement;
   const said = $("said");
   $("dialog-title").textContent = `${id}: ${data.columns[n]}`;
-  said.replaceChildren(element("p", {}, element("b", {}, `${strength}. `), sentence));
+  said.replaceChildren(element("p", {}, element("b", {}, `${strength}. `), ...coded(sentence)));
   for (const result of (data.results[id] || {})[n] || []) {
     const [number, anchor] = [result].flat(), [where, text, outcome] = data.said[number];
     const kind = data.kinds[outcome], line = element("p", {}, element("span", { class: `verdict k-${outcome}` }, `${kind[0]} ${kind[1]}`), ` ${data.texts[where]}`);
-    if (data.texts[text]) line.append(": ", element("span", {}, data.texts[text]));
+    if (data.texts[text]) line.append(": ", element("span", {}, ...coded(data.texts[text])));
     said.append(line);
     const block = anchor && $(anchor);
     if (block) { const copy = block.cloneNode(true); copy.removeAttribute("id"); said.append(copy); }

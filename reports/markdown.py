@@ -139,8 +139,12 @@ def _components(entry: overview.Entry) -> list[str]:
 
 
 def _told(shown: list[Judged], root: str | None) -> list[str]:
-    """Return the table of failures that count: the known mistake or what was found, and where it is."""
-    rows, counting = [], _counting(shown)
+    """Return the table of what lowers verdicts: the known mistake or what was found, and where it is."""
+    counting = _counting(shown)
+    rows = [
+        [_cell(i.label), _cell(v["component"]), "", _cell(_cut(words)), ""]
+        for i in shown for v in map(i.said, i.verdicts) for words in v["broken"]
+    ]  # fmt: skip
     for i, same in counting[:MOST_ROWS]:
         r = same[0]
         mistakes = "; and ".join(m["story"] for m in r["diagnosis"]) or r["message"]
@@ -149,7 +153,7 @@ def _told(shown: list[Judged], root: str | None) -> list[str]:
         ids = _linked(_names(s["requirement"] for s in same), r["spec"], root)
         rows.append([_cell(i.label), _cell(r["component"]), ids, _cell(_cut(mistakes)), _cell(where)])
     head = ["implementation", "component", "requirement", "mistake, or what was found", "where"]
-    more = len(counting) - len(rows)
+    more = len(counting[MOST_ROWS:])
     rest = ["", f"And {more} more, which the HTML report has."] if more else []
     return [*tabulated(rows, head), *rest] if rows else []
 

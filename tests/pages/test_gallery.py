@@ -74,9 +74,23 @@ def test_the_answers_are_those_of_the_results(cpu):
     assert {name: what for what, names in told.items() for name in names.split(", ")} == {
         name: what for name, what in wanted.items() if what
     }
-    (lost,) = re.findall(r"^\* In half precision \[ROPE-HALF-1\]\(\S+\) is \*\*not met\*\*: (.+)\.$", PAGE, re.M)
+    head, rope = (next(row(line) for line in PAGE.splitlines() if line.startswith(f"| {what}")) for what in HALF)
+    lost = dict(zip(head, rope, strict=True))
     failing = [r for r in cpu["results"] if (r["requirement"], r["outcome"]) == ("ROPE-HALF-1", "fail")]
-    assert lost.split(", ") == [r["implementation"] for r in failing]
+    for dtype in ("bfloat16", "float16"):
+        found = {r["implementation"] for r in failing for c in r["cases"] if _fails(c, dtype)}
+        assert set(filter(None, lost[f"not met in {dtype} by"].split(", "))) == found
+
+
+HALF = ("in half precision", "[ROPE-HALF-1]")
+
+
+def row(line):
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def _fails(case, dtype):
+    return case["outcome"] == "fail" and case["by_dtype"].get(dtype, {}).get("outcome") == "fail"
 
 
 X = torch.randn(1, 4, 8, generator=torch.Generator().manual_seed(0))
@@ -263,8 +277,8 @@ def test_the_published_case(name):
 
 @pytest.mark.parametrize("requirement", ["ATT-HALF-1", "ATT-HALF-2", "ATT-RANGE-1", "MASK-HALF-1"])
 def test_half_precision_of_each_backend(requirement):
-    line = next(line for line in PAGE.splitlines() if line.startswith(f"| [{requirement}]"))
-    said = [cell.strip() for cell in line.strip("|").split("|")[1:]]
+    by_backend = PAGE.partition("Half precision, by backend")[2]
+    said = row(next(line for line in by_backend.splitlines() if line.startswith(f"| [{requirement}]")))[1:]
     for backend, words in zip(("math", "flash", "efficient", "cudnn"), said, strict=True):
         mine = [r for r in SMOKE["results"] if r["requirement"] == requirement]
         found = {r["outcome"] for r in mine if r["implementation"] == f"torch_sdpa:{backend}"}

@@ -30,17 +30,17 @@ SHOWN = (
 DESCRIPTION = "Judge implementations of attention, requirement by requirement."
 EVERYDAY = """\
 every day:
-  attnconf run --impl homework.py              a file, as it is; also a notebook
-  attnconf run --impl homework.py:MyAttention  one class or function in it; also @encoder_layer, judged as that
-  attnconf run --impl torch.nn.LayerNorm       a class of an installed library
-  attnconf run --impl torch_nn --impl keras_layers    several side by side
-  attnconf run --impl mine.py -k ATT-SCALE-1   one requirement; also -k "ATT-SCALE-1 and small-1", one case
-  attnconf run --impl mine.py --throughput     also what a call costs, and how fast it is
+  attnconf run homework.py                     a file, as it is; also a notebook
+  attnconf run homework.py:MyAttention         one class or function in it; also @encoder_layer, judged as that
+  attnconf run torch.nn.LayerNorm              a class of an installed library
+  attnconf run torch_nn keras_layers           several side by side
+  attnconf run mine.py -k ATT-SCALE-1          one requirement; also -k "ATT-SCALE-1 and small-1", one case
+  attnconf run mine.py --throughput            also what a call costs, and how fast it is
   attnconf explain ATT-SCALE-1                 a requirement, the reference, its check and its mutants
   attnconf bind homework.py -o mine.py         how a file is called and given weights, to be edited
   attnconf mutate mine.py                      which changes of the file the suite would reject
   attnconf rubric new --component rotary       what a homework asks for, and its points, to be edited
-  attnconf run --impl mine.py --results mine.json     everything, as data
+  attnconf run mine.py --results mine.json     everything, as data
   attnconf report mine.json -o report.html     a comparison to look at, of any number of results; also .md
   attnconf report --spec -o site/              the specification, to browse
   attnconf diff before.json after.json         what got worse, and what better

@@ -12,6 +12,7 @@ from attnconf.exit_codes import FAILED, INTERNAL, INTERRUPTED, OK, USAGE, UsageE
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Declare the options of the verb, and the function that carries it out."""
     verb.description = f"Judge implementations; the same as `pytest conformance` in a checkout. Beware: {RIGHTS}."
+    verb.add_argument("names", nargs="*", metavar="NAME", help="as --impl NAME")
     verb.add_argument("--impl", action="append", default=[], metavar="NAME", help=HOW_TO_NAME)
     verb.add_argument("--results", metavar="FILE.json", help="write everything to this file")
     verb.add_argument("--profile", metavar="NAME", help="what a verdict requires")
@@ -38,7 +39,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge with pytest, and return the exit code. Raises UsageError if there is nothing to judge."""
-    if not arguments.impl:
+    if not (arguments.names or arguments.impl):
         raise UsageError(
             "which implementation? give --impl NAME (attnconf list implementations shows the shipped ones)"
         )
@@ -77,7 +78,7 @@ def pytest_arguments(arguments: argparse.Namespace) -> list[str]:
     flags = [f"--{name}" for name in switches if getattr(arguments, name.replace("-", "_"))]
     flags += [f"-{name}" for name in ("v", "q", "x") if getattr(arguments, name)]
     select = ["-k", arguments.k] if arguments.k is not None else []
-    return [*fixed, *(f"--impl={name}" for name in arguments.impl), *options, *flags, *select]
+    return [*fixed, *(f"--impl={name}" for name in (*arguments.names, *arguments.impl)), *options, *flags, *select]
 
 
 def _conformance_folder() -> str:

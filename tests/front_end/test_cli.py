@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from command_line import attnconf
 
-from attnconf import __version__, adapters, cli, doctor
+from attnconf import __version__, adapters, cli, doctor, run_verb
 from attnconf.adapters import contract
 from attnconf.conformance.chapters.contents import all_mutants
 from attnconf.conformance.engine import catalogue, contract_texts
@@ -233,7 +233,7 @@ def test_every_mutant_is_listed_as_it_is():
         (["run"], "which implementation? give --impl NAME"),
         (["run", "--implementation", "x"], "unrecognized arguments: --implementation"),
         (["run", "--imp=x"], "unrecognized arguments: --imp=x; nearest: --impl"),
-        (["run", "right.py"], "unrecognized arguments: right.py; to judge something: --impl right.py"),
+        (["run", "right.py", "-q", "too.py"], "unrecognized arguments: too.py; to judge something: --impl too.py"),
         (["run", "--impl", "reference", "--seed", "many"], "argument --seed: invalid int value: 'many'"),
         (["report"], "which results? want files written by `attnconf run --results`, or --spec"),
         ([], "the following arguments are required: verb"),
@@ -245,6 +245,12 @@ def test_a_mistake_is_answered_in_one_line(ask, arguments, message):
     assert err.startswith("ERROR: ")
     assert len(err.splitlines()) == 1
     assert message in err
+
+
+def test_what_is_judged_needs_no_option():
+    arguments = cli.parser().parse_args(["run", "a.py", "b.py:C", "--seed", "1", "--impl", "c"])
+    handed = [word for word in run_verb.pytest_arguments(arguments) if word.startswith("--impl")]
+    assert handed == ["--impl=a.py", "--impl=b.py:C", "--impl=c"]
 
 
 def test_nothing_heavy_is_imported_to_read_files():

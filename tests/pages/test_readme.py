@@ -80,7 +80,7 @@ def test_the_first_of_two_commands_judges_the_homework_that_is_shown():
 
 
 def test_the_class_of_a_library_is_judged_as_is_said(tmp_path):
-    command, verdict = re.search(r"attnconf run (--impl torch\S+) +(\S+ \w+: \w+)\n", README).groups()
+    command, verdict = re.search(r"attnconf run (torch\S+) +(\S+ \w+: \w+)\n", README).groups()
     ran = run(tmp_path, *command.split())
     assert ran.returncode == 0, ran.stdout
     assert verdict in ran.stdout

@@ -117,6 +117,9 @@ def speecht5(config, weights):
 
 
 def detr(config, weights):
+    """It takes the width of one axis, and refuses an odd one; its model halves its own, and fails where that is odd."""
+    if config.dim % 2:
+        raise NotImplementedError("an odd width")
     embedding = DetrSinePositionEmbedding(config.dim // 2, config.base)
 
     def forward(height, width):

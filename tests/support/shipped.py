@@ -58,7 +58,7 @@ EXPECTED = {
     ("transformers_sinusoidal:pegasus_x", "sinusoidal"): ("conformant", set(), "angles in bfloat16"),
     ("transformers_sinusoidal:speecht5", "sinusoidal"): ("conformant", set(), "a table made in float32"),
     ("transformers_sinusoidal:detr", "sinusoidal_2d"): (
-        "conformant", set(), "of an odd half a feature is missing; counting from 1 is declared"),
+        "conformant", set(), "counting from 1 is declared; it takes the width of one axis"),
     ("transformers_sinusoidal:rt_detr", "sinusoidal_2d"): ("conformant", set(), "computed in float64"),
     ("transformers_learned:bart", "learned"): ("conformant", set(), "two rows in front, as declared"),
     ("transformers_learned:opt", "learned"): ("conformant", set(), "two rows in front, as declared"),

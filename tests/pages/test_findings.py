@@ -29,7 +29,8 @@ MAY = {"torch", "numpy", "os", "io", "contextlib", "warnings"}  # beside the lib
 LIBRARY = {  # of a project: what is imported
     "flax": {"flax", "jax"}, "equinox": {"equinox", "jax"}, "x-transformers": {"x_transformers"},
     "positional-encodings": {"positional_encodings"}, "curated-transformers": {"curated_transformers"},
-    "onnx": {"onnx", "ml_dtypes"}, "subword-nmt": {"subword_nmt"},
+    "onnx": {"onnx", "ml_dtypes"}, "subword-nmt": {"subword_nmt"}, "dm-haiku": {"haiku", "jax"},
+    "rotary-embedding-torch": {"rotary_embedding_torch"},
 }  # fmt: skip
 
 

@@ -4,16 +4,19 @@
 
 public_code.tsv has what the suite said, public_truth.tsv what people found who compared the code with formulas of
 their own, by the same numbers: of all that was judged and not called conformant, and of a sample of what was.
+public_conventions.tsv has what was read off the code of all, in sums.
 Not part of the installed package.
 """
 
 import csv
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from attnconf.reports.plots import as_svg
+from attnconf.reports.studies.public_conventions import CALLS, CONSTRUCTORS, NOT_READ, OTHERS
 
 HERE = Path(__file__).parent
 PAGE = HERE / "public_code.md"
@@ -25,6 +28,7 @@ CONVENTIONS = {
     "causality": "causal", "biases": "biases", "norm-kind": "the norm", "final-norm": "a last norm",
     "fully-masked-row": "a query that sees no key", "sinusoidal-output": "sinusoidal positions",
 }  # fmt: skip
+MOST = 8  # answers to a question
 Row = dict[str, str]
 
 
@@ -136,6 +140,73 @@ def choices(rows: Sequence[Row]) -> list[str]:
     return lines
 
 
+def at_the_edges(rows: Sequence[Row], truths: dict[str, Row]) -> list[str]:
+    """Return of what is right but for an edge what the suite had said of it, as lines of a table."""
+
+    def kind(row: Row) -> str:
+        rule = re.search(r"\b[A-Z]+-[A-Z]+-\d\b", row["reason"])
+        if row["verdict"] == "conformant":
+            return by_hand
+        if "has no effect" in row["reason"]:
+            return "an argument without effect"
+        return f"{rule[0]} does not hold" if rule else "an option that raises"
+
+    here = [row for row in rows if truths.get(row["number"], {}).get("truth") == "edge"]
+    audited = [truth["truth"] for truth in truths.values() if truth["checked"] == "audit"]
+    by_hand = f"nothing; of the conformant ones that were looked at, {interval(audited.count('edge'), len(audited))}"
+    right = sum_of("right", found(rows, truths))
+    lines = [f"| Lost at the edges: {interval(len(here), right)} of what counts as right | |", "|---|---|"]
+    lines += ["| what the suite had said | how often |"]
+    lines += [f"| {words} | {n} |" for words, n in Counter(map(kind, here)).most_common()]
+    by_component = Counter(row["component"] for row in here).most_common()
+    return [*lines, f"| by component | {', '.join(f'{component} {n}' for component, n in by_component)} |"]
+
+
+def told(rows: Sequence[Row]) -> str:
+    """Return the commonest answers of some lines of public_conventions.tsv, each with its count and share, as cells."""
+    asked = sum({(row["component"], row["question"]): int(row["of"]) for row in rows}.values())
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts[row["answer"]] += int(row["count"])
+    read = asked - counts.pop(NOT_READ, 0)
+    rest = counts.pop(OTHERS, 0) + sum(n for _, n in counts.most_common()[MOST:])
+    answers = [f"{answer} {n} ({n / read:.0%})" for answer, n in counts.most_common(MOST)]
+    answers += [f"others {rest}"] if rest else []
+    return f"{read} of {asked} | {' · '.join(answers)}".replace("%", " %")
+
+
+def names(rows: Sequence[Row]) -> list[str]:
+    """Return what arguments are called, of all components, as lines of a table."""
+    lines = ["| What an argument is for | read in | names |", "|---|---|---|"]
+    for prefix, where in ((CALLS, "of a call"), (CONSTRUCTORS, "of a constructor")):
+        here = [row for row in rows if row["question"].startswith(prefix)]
+        sizes: Counter[str] = Counter()
+        for row in here:
+            sizes[row["question"]] += int(row["count"]) * (row["answer"] != NOT_READ)
+        for question, _ in sizes.most_common():
+            cells = told([row for row in here if row["question"] == question])
+            lines.append(f"| {question.removeprefix(prefix)}, {where} | {cells} |")
+    return lines
+
+
+def habits(rows: Sequence[Row]) -> list[str]:
+    """Return what the code shows of each component, as lines of a table."""
+    here = [row for row in rows if not row["question"].startswith((CALLS, CONSTRUCTORS))]
+    lines = ["| What the code shows | read in | how often |", "|---|---|---|"]
+    for component, question in dict.fromkeys((row["component"], row["question"]) for row in here):
+        cells = told([row for row in here if (row["component"], row["question"]) == (component, question)])
+        lines.append(f"| {component}: {question} | {cells} |")
+    return lines
+
+
+def conventions() -> str:
+    """Return what was read off the code as Markdown."""
+    rows = table("public_conventions.tsv")
+    return "\n".join(
+        ["### How it is written", "", *habits(rows), "", "### What arguments are called", "", *names(rows)]
+    )
+
+
 def text() -> str:
     """Return all figures as Markdown."""
     rows, truths = table("public_code.tsv"), {t["number"]: t for t in table("public_truth.tsv")}
@@ -146,6 +217,7 @@ def text() -> str:
             lines += [f"### {words}, as it fell", "", *in_short(here, truths), ""]
             lines += [*by("component", here, truths), "", *by("kind", here, truths), "", *why_not(here), ""]
     lines += ["### What is wrong, both parts", "", *mistakes(truths), ""]
+    lines += ["### What is lost only at the edges, both parts", "", *at_the_edges(rows, truths), ""]
     return "\n".join([*lines, "### Conventions, both parts", "", *choices(rows)])
 
 
@@ -177,9 +249,11 @@ def picture() -> str:
 
 def main() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    head, mark, rest = page.partition("<!-- figures -->\n")
-    tail = rest.partition("<!-- end of figures -->")[2]
-    PAGE.write_text(f"{head}{mark}{text()}\n<!-- end of figures -->{tail}", encoding="utf-8")
+    for name, made in (("figures", text()), ("conventions", conventions())):
+        head, mark, rest = page.partition(f"<!-- {name} -->\n")
+        tail = rest.partition(f"<!-- end of {name} -->")[2]
+        page = f"{head}{mark}{made}\n<!-- end of {name} -->{tail}"
+    PAGE.write_text(page, encoding="utf-8")
     (HERE / "public_code.svg").write_text(picture(), encoding="utf-8")
 
 

@@ -1,6 +1,7 @@
 """The study of public code says what its committed tables say."""
 
 import re
+from collections import Counter
 
 import pytest
 
@@ -15,6 +16,19 @@ TRUTHS = public_figures.table("public_truth.tsv")
 def test_the_page_has_the_figures_of_the_tables():
     """Who changes a table writes them anew: `python reports/studies/public_figures.py`."""
     assert f"<!-- figures -->\n{public_figures.text()}\n<!-- end of figures -->" in PAGE
+
+
+def test_the_page_has_the_conventions_of_the_table():
+    assert f"<!-- conventions -->\n{public_figures.conventions()}\n<!-- end of conventions -->" in PAGE
+
+
+def test_conventions_are_asked_of_what_was_drawn():
+    """Of no component more than there is of it, and never more answers of one kind than were asked."""
+    drawn = Counter(row["component"] for row in public_figures.table("public_sources.tsv"))
+    rows = public_figures.table("public_conventions.tsv")
+    assert len({(row["component"], row["question"], row["answer"]) for row in rows}) == len(rows)
+    for row in rows:
+        assert 0 < int(row["count"]) <= int(row["of"]) <= drawn[row["component"]]
 
 
 @pytest.mark.skipif(not plots.available(), reason="matplotlib is an extra")
@@ -43,7 +57,7 @@ def test_whatever_is_judged_and_not_conformant_was_looked_at():
 
 
 def test_the_tables_say_nothing_of_whose_code_it_is():
-    names = ("public_code.tsv", "public_truth.tsv")
+    names = ("public_code.tsv", "public_truth.tsv", "public_conventions.tsv")
     text = "".join((public_figures.HERE / name).read_text(encoding="utf-8") for name in names)
     sources = public_figures.table("public_sources.tsv")
     for repository in {row["repository"] for row in sources}:

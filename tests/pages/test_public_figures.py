@@ -31,6 +31,79 @@ def test_conventions_are_asked_of_what_was_drawn():
         assert 0 < int(row["count"]) <= int(row["of"]) <= drawn[row["component"]]
 
 
+def told(question, *answers, component=""):
+    """Return in how many the code shows each of these answers, patterns, the first of how many that could be read."""
+    rows = [r for r in public_figures.table("public_conventions.tsv") if r["question"] == question]
+    rows = [r for r in rows if component in ("", r["component"])]
+    read = sum({r["component"]: int(r["of"]) for r in rows}.values())
+    read -= sum(int(r["count"]) for r in rows if r["answer"] == "not read")
+    counts = [sum(int(r["count"]) for r in rows if re.fullmatch(a, r["answer"])) for a in answers]
+    return (f"{counts[0]} of {read}", *counts[1:])
+
+
+WRONG = Counter(truth["mistake"] for truth in TRUTHS if truth["truth"] == "wrong")
+ARE_WRONG = f"Of the {WRONG.total()} implementations of public code that are wrong,"
+CITED = [
+    (
+        "attention",
+        f"{ARE_WRONG} {{}} are scaled by the width of the model",
+        [WRONG["scaled by the width of the model"]],
+    ),
+    (
+        "masks",
+        f"{ARE_WRONG} {{}} ignore a mask, and {{}} ignores padding",
+        [WRONG["a mask ignored"], WRONG["padding ignored"]],
+    ),
+    (
+        "masks",
+        "1 or True keeps a key in {}, and hides it in {} (",
+        told("1 or True in a mask that is given", "keeps", "hides"),
+    ),
+    (
+        "masks",
+        "fills with -∞ in {}, with -10⁹ in {}, and with the lowest number of the dtype in {} (",
+        told("the fill", "-inf", "-1e9", "the dtype's lowest"),
+    ),
+    (
+        "mask_making",
+        "by tril {} times, and by triu {} times",
+        told("causal by", "", "tril.*", "triu.*", component="attention")[1:],
+    ),
+    (
+        "rotary",
+        "neighbours in {}, and features that are half of them apart in {} (",
+        told("features that turn together", "neighbours.*", "halves"),
+    ),
+    (
+        "sinusoidal",
+        "side by side in {} tables, all sines first in {}, and all cosines first in {} (",
+        told("sines and cosines", "in turn", "all sines first", "all cosines first"),
+    ),
+    (
+        "encoder",
+        "before each sublayer in {}, and behind each sum in {} (",
+        told("norms stand", "before each sublayer", "behind each sum"),
+    ),
+    ("layer_norm", "ε is 10⁻⁶ by default in {}, and 10⁻⁵ in {} (", told("ε by default", "1e-6", "1e-5")),
+    (
+        "multi_head_attention",
+        "three matrices for queries, keys and values in {}, and one for all of them in {};",
+        told("matrices", "three", "one for queries, keys and values"),
+    ),
+    (
+        "multi_head_attention",
+        "these have biases in {}, none in {}, and as an option in {} (",
+        told("biases of queries, keys and values", "yes", "no", "an option.*"),
+    ),
+    ("feed_forward", "have biases in {}, and none in {} (", told("biases of the network", "yes", "no")),
+]
+
+
+@pytest.mark.parametrize(("page", "words", "counts"), CITED)
+def test_the_specification_cites_the_counts(page, words, counts):
+    assert words.format(*counts) in (public_figures.HERE.parents[1] / f"spec/{page}.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.skipif(not plots.available(), reason="matplotlib is an extra")
 def test_the_picture_is_that_of_the_table():
     assert (public_figures.HERE / "public_code.svg").read_text(encoding="utf-8") == public_figures.picture()

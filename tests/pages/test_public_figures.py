@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from attnconf.conformance.inference.words.vocabulary import INPUTS, SIZES, meanings
 from attnconf.reports import plots
 from attnconf.reports.studies import public_figures
 
@@ -102,6 +103,39 @@ CITED = [
 @pytest.mark.parametrize(("page", "words", "counts"), CITED)
 def test_the_specification_cites_the_counts(page, words, counts):
     assert words.format(*counts) in (public_figures.HERE.parents[1] / f"spec/{page}.md").read_text(encoding="utf-8")
+
+
+MEANT = {
+    "constructors call it: the width": {"embed"},
+    "constructors call it: heads": {"heads"},
+    "constructors call it: the width of a head": {"head_dim"},
+    "constructors call it: the hidden width": {"hidden"},
+    "constructors call it: dropout": {"dropout"},
+    "constructors call it: layers": {"layers"},
+    "constructors call it: the vocabulary": {"vocab"},
+    "constructors call it: the longest length": {"max_len"},
+    "constructors call it: ε": {"eps"},
+    "calls call it: the input": {"x", "query"},
+    "calls call it: queries": {"query"},
+    "calls call it: keys": {"key"},
+    "calls call it: values": {"value"},
+    "calls call it: a mask": {"mask"},
+}
+NO_VECTORS = {"idx", "input_ids", "token_ids", "img"}  # ids are found by what looks them up; pictures are not judged
+
+
+def test_names_that_four_have_are_known_to_what_binds_files():
+    counts = Counter()
+    for row in public_figures.table("public_conventions.tsv"):
+        if row["question"] in MEANT and row["answer"] not in ("not read", "others"):
+            counts[row["question"], row["answer"]] += int(row["count"])
+    often = [pair for pair, n in counts.items() if n >= 4]
+    assert len(often) > 60
+    unknown = [
+        name for question, name in often
+        if not MEANT[question] & set(meanings(name, INPUTS if question.startswith("calls") else SIZES))
+    ]  # fmt: skip
+    assert set(unknown) == NO_VECTORS
 
 
 @pytest.mark.skipif(not plots.available(), reason="matplotlib is an extra")

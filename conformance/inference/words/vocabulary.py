@@ -1,7 +1,7 @@
 """What people call things: names of parameters, of inputs and of classes, and what each may mean.
 
-Counted in public implementations: the names that occur often come first. A name is a hypothesis, which is tried; none
-is taken for the truth.
+Counted in public implementations: the names that occur often come first (reports/studies/public_code.md has how often).
+A name is a hypothesis, which is tried; none is taken for the truth.
 """
 
 import re
@@ -23,13 +23,13 @@ SIZES: Mapping[str, str] = {
     r"breite|szerokosc|wymiar|largeur|larghezza|largura|ancho|boyut|genislik|razmer|shirina|kuan_?du|wei_?du|dimens\w+|"
     r"维度|c_?s|c_?m|dim_?(query|queries)|"
     r"embeddings?_?dims?|embed_?dims|d_?dim|dm|(d_?)?word_?(vec|dim)(_?dim)?|(en|de)coder_?(embed_?dim|hidden_?size|dim)|d_?att|"
-    r"att_?dim",
+    r"att_?dim|embedding_?dimensions?|dim_?emb|embd_?dim",
     "out": r"d_?out|n_?out|out_?ch|n_?channels|channels|colou?rs|n_?outputs?|out_?dim|output_?dim|out_?features|"
     r"(d|dim)_?(uscita|salida|saida|sortie|ausgang)|"
     r"dim_?out|output_?size|out_?channels|d_?o|out_?size",
     "heads": r"num_?heads?|n_?heads?|heads?|h|nhead|head_?num|(num|n)_?attention_?heads?|nheads|n_?h|head_?count|"
     r"((n|nb|num|anzahl)_?)?(koepfe|köpfe|tetes|têtes|cabezas|cabeças|cabecas|teste|golov[y]?|glow[y]?|kafa(lar)?|bas(lik)?(lar)?|tou(_?shu)?)|"
-    r"attention_?heads|att_?heads|attn_?heads|number_?of_?heads|heads?_?n|nh|multi_?heads?|"
+    r"attention_?heads|att_?heads|attn_?heads|num(ber)?_?of_?heads|heads?_?n|nh|multi_?heads?|"
     r"(en|de)coder_?attention_?heads",
     "kv_heads": r"(n|num)_?(kv|key_?value)_?heads?|(kv|key_?value)_?heads?|(n|num)_?heads?_?kv|"
     r"(n|num)_?kv|(n_?)?kv_?h?|h_?kv|kv_?(num_?heads|head_?(num|count))|heads?_?kv|(n|num)_?keys?_?heads?|"
@@ -65,7 +65,8 @@ SIZES: Mapping[str, str] = {
     r"mask_?future|decoder|((use|apply|with)_?)?mask(ing)?",
     "device": r"device",
     "dtype": r"dtype",
-    "hidden": r"d_?ff|dff|ff_?dim|dim_?feed_?forward|ffn_?dim|mlp_?dim|inner_?dim|d_?hidden|ffn_?hidden|hidden_?dim|"
+    "hidden": r"feed_?forward_?channels|"
+    r"d_?ff|dff|ff_?dim|dim_?feed_?forward|ffn_?dim|mlp_?dim|inner_?dim|d_?hidden|ffn_?hidden|hidden_?dim|"
     r"widths?|hidden_?(sizes|dims|widths|layers)|intermediate_?size|intermediate_?dim|d_?inner|feed_?forward_?dim|"
     r"hidden_?size|hidden|ff_?size|ff_?hidden|d_?mlp|"
     r"ffn_?size|mlp_?hidden|mlp_?size|hid_?dim|h_?dim|pf_?dim|dim_?ff|dim_?hidden|n_?inner|ffn_?hidden_?dim|"

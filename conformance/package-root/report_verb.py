@@ -51,7 +51,8 @@ def add_diff_options(verb: argparse.ArgumentParser) -> None:
     verb.description = (
         "Say per requirement what got worse, is no longer judged, is new, or got better. Two files of one "
         "implementation each are compared whatever their names. Exit code 1 if anything got worse, or is no longer "
-        "judged though profile and version are the same."
+        "judged though profile and version are the same. What an interruption or a selection left out in one of them "
+        "is not judged in one of the two, and no change."
     )
     verb.add_argument("before", type=Path, help="a file written by `attnconf run --results`")
     verb.add_argument("after", type=Path, help="another one")

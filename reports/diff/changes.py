@@ -1,7 +1,11 @@
-"""Changes per requirement: what got worse, vanished, appeared, or got better."""
+"""Changes per requirement: what got worse, vanished, appeared, or got better.
+
+A requirement is the same on both sides if its component is, through whichever lens it was judged: the lens follows from
+how a class is called, which may change without its numbers.
+"""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,11 +14,11 @@ from attnconf.reports.comparison.runs import warnings
 from attnconf.reports.merging import Judged, Named, judged
 
 Result = dict[str, Any]
-Key = tuple[str, str, str]  # component, lens, requirement
 
-KINDS = ("worse", "vanished", "appeared", "better")
+KINDS = ("worse", "vanished", "unjudged", "appeared", "better")
+SAME = "same"  # of what is counted, and not shown
 BEST_FIRST = "pnurkwdofe"  # letters of matrix.KINDS
-_SAME = str.maketrans("do", "ff")  # a failure is one, whichever other it follows from
+_AS_ONE = str.maketrans("do", "ff")  # a failure is one, whichever other it follows from
 VERDICTS = ("conformant", "incomplete", "not-gradable", "unrecognised", "nonconformant")  # the best first
 
 
@@ -25,11 +29,26 @@ class Change:
     kind: str  # one of KINDS
     implementation: str
     component: str
-    what: str  # the requirement; "verdict"; or "" of a whole component or implementation
+    what: str  # the requirement; "verdict"; how many requirements; or "" of a whole component or implementation
     before: str  # in a word; empty where it was not judged
     after: str
     why: str = ""
     result: Result | None = None  # after the change
+
+
+@dataclass(frozen=True)
+class Side:
+    """One component of an implementation before, or after."""
+
+    verdict: Result | None  # None where the component is not there
+    results: Mapping[str, Result]  # by requirement
+    complete: bool  # the run was not cut short
+    selected: bool  # -k left something out, perhaps cases of a requirement
+
+    @property
+    def part(self) -> str:
+        """Why only a part was judged; "" where all was."""
+        return "cut short" if not self.complete else "a selection" if self.selected else ""
 
 
 @dataclass(frozen=True)
@@ -60,45 +79,82 @@ def difference(records: Named) -> Difference:
     before, after = ({i.entry["name"]: i for i in judged([named])} for named in records)
     if len(before) == len(after) == 1:  # one file against another: mine_1.py and mine_2.py
         before = dict(zip(after, before.values(), strict=True))
-    changes, same = list[Change](), 0
+    found = list[Change]()
     for name in dict.fromkeys([*before, *after]):
         if name in before and name in after:
-            found = list(_of_one(name, before[name], after[name]))
-            changes += found
-            same += len(_results(before[name]).keys() & _results(after[name]).keys())
-            same -= sum(c.kind in ("worse", "better") and c.what != "verdict" for c in found)
+            found += _of_one(name, before[name], after[name])
         else:
             i = (before | after)[name]
-            changes.append(_whole(name, "", ", ".join(i.said(v)["verdict"] for v in i.verdicts), name in before))
+            found.append(_whole(name, "", ", ".join(i.said(v)["verdict"] for v in i.verdicts), name in before))
+    changes = [change for change in found if change.kind != SAME]
     like = all(a["suite"][key] == b["suite"][key] for key in ("version", "profile"))
-    return Difference((one, other), warnings(records), changes, same, after, like)
+    return Difference((one, other), warnings(records), changes, len(found) - len(changes), after, like)
 
 
 def _of_one(name: str, before: Judged, after: Judged) -> Iterator[Change]:
-    """Yield the changes of one implementation: its verdicts, then its requirements."""
-    yield from _verdicts(name, before, after)
-    olds, news = _results(before), _results(after)
-    in_both = {component for component, *_ in olds} & {component for component, *_ in news}
-    for key in dict.fromkeys([*olds, *news]):
-        if key[0] not in in_both:
-            continue
-        old, new = olds.get(key), news.get(key)
-        kind = _kind(letter_of(old) if old else "", letter_of(new) if new else "")
-        if kind:
+    """Yield the changes of one implementation, component by component."""
+    of_both = [{v["component"]: v for v in i.verdicts} for i in (before, after)]
+    for component in dict.fromkeys([*of_both[0], *of_both[1]]):
+        yield from _of_component(name, component or "", *(_side(i, component) for i in (before, after)))
+
+
+def _side(i: Judged, component: str | None) -> Side:
+    verdict = next((i.said(v) for v in i.verdicts if v["component"] == component), None)
+    results: dict[str, Result] = {}
+    for r in i.results:
+        if r["component"] == component:
+            results[r["requirement"]] = max(results.get(r["requirement"], r), r, key=_place)
+    return Side(verdict, results, i.record["complete"], i.record["suite"]["selected"])
+
+
+def _of_component(name: str, component: str, before: Side, after: Side) -> Iterator[Change]:
+    """Yield the changes of a component: its verdict, its requirements, and how many of these have nothing beside them.
+
+    What a selection or an interruption left out on one side has not vanished.
+    """
+    there, lacking = (before, after) if before.verdict else (after, before)
+    if there.verdict and not lacking.verdict and not lacking.part:
+        mended = there is before and not component  # it could not be loaded
+        whole = _whole(name, component, there.verdict["verdict"], there is before)
+        yield replace(whole, kind="better") if mended else whole
+        return
+    yield from _of_verdict(name, component, before, after)
+    left_out = list[Side]()
+    for requirement in dict.fromkeys([*before.results, *after.results]):
+        old, new = (side.results.get(requirement) for side in (before, after))
+        if side := _not_judged(old, new, before, after):
+            left_out.append(side)
+        else:
             why = _why(new) if new and letter_of(new) != "p" else ""
-            yield Change(kind, name, key[0], key[2], _word(old), _word(new), why, new)
+            yield Change(_kind(old, new), name, component, requirement, _word(old), _word(new), why, new)
+    for side in (before, after):
+        if n := sum(one is side for one in left_out):
+            was, now = (f"not judged ({side.part})" if one is side else "judged" for one in (before, after))
+            yield Change("unjudged", name, component, f"{n} requirement{'s' * (n > 1)}", was, now)
 
 
-def _verdicts(name: str, before: Judged, after: Judged) -> Iterator[Change]:
-    was, now = ({v["component"]: i.said(v) for v in i.verdicts} for i in (before, after))
-    for component in dict.fromkeys([*was, *now]):
-        old, new = was.get(component), now.get(component)
-        if not old or not new:
-            yield _whole(name, component or "", (old or new or {})["verdict"], old is not None)
-        elif old["verdict"] != new["verdict"]:
-            worse = VERDICTS.index(new["verdict"]) > VERDICTS.index(old["verdict"])
-            kind = "worse" if worse else "better"
-            yield Change(kind, name, component or "", "verdict", old["verdict"], new["verdict"], new["reason"])
+def _not_judged(old: Result | None, new: Result | None, before: Side, after: Side) -> Side | None:
+    """Return the side that left a requirement out, or those of its cases that would tell whether it has changed."""
+    if not old or not new:
+        lacking = after if old else before
+        return lacking if lacking.part else None
+    was, now = ({case["name"]: case["outcome"] for case in r["cases"]} for r in (old, new))
+    if was.keys() == now.keys() or not (before.selected or after.selected):
+        return None
+    unlike = any(was[name] != now[name] for name in was.keys() & now.keys())
+    return None if unlike else before if now.keys() - was.keys() else after
+
+
+def _of_verdict(name: str, component: str, before: Side, after: Side) -> Iterator[Change]:
+    """Yield the change of a verdict, where both are of whole runs, or of one selection."""
+    old, new = before.verdict, after.verdict
+    if not old or not new or not (before.complete and after.complete) or old["verdict"] == new["verdict"]:
+        return
+    if (before.selected or after.selected) and before.results.keys() != after.results.keys():
+        return
+    worse = VERDICTS.index(new["verdict"]) > VERDICTS.index(old["verdict"])
+    states = old["verdict"], new["verdict"], new["reason"]
+    yield Change("worse" if worse else "better", name, component, "verdict", *states)
 
 
 def _whole(name: str, component: str, verdict: str, vanished: bool) -> Change:
@@ -107,16 +163,17 @@ def _whole(name: str, component: str, verdict: str, vanished: bool) -> Change:
     return Change(kind, name, component, "", before, after)
 
 
-def _results(i: Judged) -> dict[Key, Result]:
-    return {(r["component"], r["lens"], r["requirement"]): r for r in i.results}
+def _place(r: Result) -> int:
+    """Return the place of a result among all that there may be, the best first."""
+    return BEST_FIRST.index(letter_of(r).translate(_AS_ONE))
 
 
-def _kind(old: str, new: str) -> str:
-    """Return the kind of a change between two letters; "" for none."""
+def _kind(old: Result | None, new: Result | None) -> str:
+    """Return the kind of a change from one result to another."""
     if not old or not new:
         return "appeared" if new else "vanished"
-    places = [BEST_FIRST.index(letter.translate(_SAME)) for letter in (old, new)]
-    return "" if places[0] == places[1] else "worse" if places[1] > places[0] else "better"
+    before, after = _place(old), _place(new)
+    return SAME if before == after else "worse" if after > before else "better"
 
 
 def _word(r: Result | None) -> str:

@@ -7,7 +7,13 @@ from attnconf.reports.diff.changes import KINDS, Change, Difference
 from attnconf.reports.failures import wrapped
 from attnconf.reports.markdown import table
 
-TITLES = {"worse": "Worse", "vanished": "No longer judged", "appeared": "New", "better": "Better"}
+TITLES = {
+    "worse": "Worse",
+    "vanished": "No longer judged",
+    "unjudged": "Not judged in one of the two",
+    "appeared": "New",
+    "better": "Better",
+}
 HEAD = ("requirement", "implementation", "before", "after", "why")
 MOST_WORDS = 200  # characters of a reason in Markdown
 
@@ -47,7 +53,8 @@ def counts(found: Difference) -> str:
     """Return the number of changes of each kind, and whether anything is a regression."""
     numbers = [f"{len(found.of(kind))} {word}" for kind, word in _COUNTED.items() if found.of(kind)]
     end = f"{len(found.regressions)} regressions" if len(found.regressions) != 1 else "1 regression"
-    return f"{end if found.regressions else 'no regression'}: {', '.join([*numbers, f'{found.same} as before'])}"
+    none = "no regression in what both have judged" if found.of("unjudged") else "no regression"
+    return f"{end if found.regressions else none}: {', '.join([*numbers, f'{found.same} as before'])}"
 
 
 _COUNTED = {"worse": "worse", "vanished": "no longer judged", "appeared": "new", "better": "better"}

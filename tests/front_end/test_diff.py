@@ -75,11 +75,92 @@ def test_a_verdict_that_fell_is_a_regression():
     assert found.regressions
 
 
-def test_a_run_that_was_cut_short_is_no_improvement():
-    after = one(A="pass") | {"complete": False, "planned": 5}
-    found = difference(one(A="pass", B="pass"), after)
-    assert {("worse", "verdict", "conformant", "incomplete"), ("vanished", "ATT-B-1", "passes", "")} == seen(found)
-    assert "INCOMPLETE: b.json is from a run that was cut short. 1 of 5" in found.notes[0]
+def test_a_requirement_is_the_same_through_whichever_lens_it_is_judged():
+    """As where a class learns to attend to a memory: ``forward(x)`` becomes ``forward(x, y=None)``."""
+    before, after = one(A="pass", B="fail"), one(A="fail", B="fail", C="pass")
+    for record_of_one, lens in ((before, "self"), (after, "memory")):
+        for r in record_of_one["results"]:
+            r["lens"] = lens
+    found = difference(before, after)
+    assert seen(found) == {("worse", "ATT-A-1", "passes", "fails"), ("appeared", "ATT-C-1", "", "passes")}
+    assert (len(found.regressions), found.same) == (1, 1)
+
+
+def test_of_several_lenses_the_worst_result_counts():
+    after = one(A="pass", B="fail")
+    after["results"][0] |= {"lens": "heads"}
+    after["results"][1] |= {"lens": "direct", "requirement": "ATT-A-1"}
+    assert seen(difference(one(A="pass"), after)) == {("worse", "ATT-A-1", "passes", "fails")}
+
+
+LEFT_OUT = ("judged", "not judged (a selection)")
+
+
+def partly(record_of_one, how):
+    """Return a record of which a part was judged: "cut short", or "selected"."""
+    if how == "cut short":
+        return record_of_one | {"complete": False, "planned": 9}
+    return record_of_one | {"suite": {**record_of_one["suite"], "selected": True}}
+
+
+@pytest.mark.parametrize("how", ["cut short", "selected"])
+def test_what_an_interruption_or_a_selection_left_out_is_neither_progress_nor_a_regression(how):
+    whole = one(A="fail", B="pass", C="fail", verdict="nonconformant")
+    part = partly(one(A="fail", verdict="incomplete"), how)
+    left_out = ("judged", f"not judged ({'a selection' if how == 'selected' else how})")
+    for records, states in (((whole, part), left_out), ((part, whole), left_out[::-1])):
+        found = difference(*records)
+        assert seen(found) == {("unjudged", "2 requirements", *states)}
+        assert found.same == 1
+        assert not found.regressions
+        assert text.counts(found) == "no regression in what both have judged: 1 as before"
+
+
+def test_a_verdict_of_a_run_that_was_cut_short_is_compared_with_none():
+    failing = one(A="fail", verdict="nonconformant")
+    cut = failing | {"complete": False}  # at the very end
+    for records in ((failing, cut), (cut, failing)):
+        assert seen(difference(*records)) == set()
+    found = difference(one(A="pass", B="pass"), partly(one(A="pass"), "cut short"))
+    assert "INCOMPLETE: b.json is from a run that was cut short. 1 of 9" in found.notes[0]
+
+
+def test_what_a_part_shows_to_be_worse_is_a_regression():
+    for how in ("cut short", "selected"):
+        found = difference(one(A="pass", B="pass"), partly(one(A="fail", verdict="nonconformant"), how))
+        assert [(c.kind, c.what) for c in found.regressions] == [("worse", "ATT-A-1")]
+
+
+def test_of_one_selection_the_verdicts_are_compared():
+    fell = partly(one(A="pass", verdict="nonconformant"), "selected")  # an argument has no effect, say
+    assert difference(partly(one(A="pass", verdict="incomplete"), "selected"), fell).regressions
+
+
+def test_a_selection_of_other_cases_says_nothing_of_those_that_it_left_out():
+    whole, part = one(A="fail"), partly(one(A="pass"), "selected")
+    whole["results"][0]["cases"].append({**part["results"][0]["cases"][0], "name": "readable-1"})
+    part["results"][0]["cases"][0]["name"] = "readable-1"
+    assert seen(difference(whole, part)) == {("unjudged", "1 requirement", *LEFT_OUT)}
+    assert seen(difference(part, whole)) == {("unjudged", "1 requirement", *LEFT_OUT[::-1])}
+    whole["results"][0]["cases"][1]["outcome"] = "fail"
+    assert seen(difference(part, whole)) == {("worse", "ATT-A-1", "passes", "fails")}
+
+
+def test_a_component_that_a_selection_left_out_has_not_vanished():
+    two = copy.deepcopy(one(A="pass"))
+    two["results"].append({**two["results"][0], "component": "rotary"})
+    two["verdicts"].append({**two["verdicts"][0], "component": "rotary"})
+    found = difference(two, partly(one(A="pass"), "selected"))
+    assert [(c.kind, c.component, c.what) for c in found.changes] == [("unjudged", "rotary", "1 requirement")]
+
+
+def test_what_could_not_be_loaded_and_now_can_is_no_regression():
+    broken = one(verdict="not-gradable")
+    broken["verdicts"][0]["component"] = None
+    found = difference(broken, one(A="pass"))
+    assert [(c.kind, c.component) for c in found.changes] == [("better", ""), ("appeared", "attention")]
+    assert not found.regressions
+    assert difference(one(A="pass"), broken).regressions
 
 
 def test_a_component_or_an_implementation_is_one_line():

@@ -28,8 +28,21 @@ def _of_results(record: Record) -> str | None:
     for r in record["results"]:
         if r["outcome"] == "fail" and all(case["outcome"] != "fail" for case in r["cases"]):
             return f"{r['requirement']} fails on {r['implementation']}, and on none of its cases"
+        if r["outcome"] == "pass" and (wrong := _of_cases(r["cases"])):
+            return f"{r['requirement']} passes on {r['implementation']}, and {wrong}"
     if record["complete"] and len(record["results"]) != record["planned"]:
         return f"it is complete, with {len(record['results'])} of {record['planned']} results"
+    return None
+
+
+def _of_cases(cases: Sequence[Result]) -> str | None:
+    """Return what stands against a pass in its cases. A failure may be within its bound: others are not recorded."""
+    for case in cases:
+        error, bound = case["error"], case["bound"]
+        if case["outcome"] == "fail":
+            return f"fails on its case {case['name']}"
+        if error is not None and bound is not None and error > bound:
+            return f"is off by {error:.3g} on its case {case['name']}, where {bound:.3g} is allowed"
     return None
 
 
@@ -62,6 +75,8 @@ def _against(verdict: Result, results: Sequence[Result]) -> str | None:
     counted = Counter(r["outcome"] for r in results)
     if counted != Counter(verdict["counts"]):
         return f"counts {_numbers(verdict['counts'])}, where its results are {_numbers(counted)}"
+    if (met := _met(results)) != verdict["qualities"]:
+        return f"meets {_shares(verdict['qualities'])}, where its results are {_shares(met)}"
     failed = [r["requirement"] for r in results if r["outcome"] == "fail" and r["counts"]]
     faults = [r["requirement"] for r in results if r["outcome"] == "error"]
     said = verdict["verdict"]
@@ -78,6 +93,15 @@ def _against(verdict: Result, results: Sequence[Result]) -> str | None:
     return None
 
 
+def _met(results: Sequence[Result]) -> dict[str, dict[str, int]]:
+    """Return by quality how many of the recommendations that were judged are met."""
+    met: dict[str, list[bool]] = {}
+    for r in results:
+        if r["quality"] and r["settled"] and r["outcome"] in ("pass", "fail"):
+            met.setdefault(r["quality"], []).append(r["outcome"] == "pass")
+    return {quality: {"met": sum(of_one), "judged": len(of_one)} for quality, of_one in met.items()}
+
+
 def _lacking(results: Sequence[Result]) -> list[str]:
     return [
         r["requirement"]
@@ -88,3 +112,7 @@ def _lacking(results: Sequence[Result]) -> list[str]:
 
 def _numbers(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{n} {outcome}" for outcome, n in sorted(counts.items())) or "none"
+
+
+def _shares(qualities: Mapping[str, Mapping[str, int]]) -> str:
+    return ", ".join(f"{quality} {n['met']} of {n['judged']}" for quality, n in sorted(qualities.items())) or "none"

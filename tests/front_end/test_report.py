@@ -35,10 +35,10 @@ def test_several_implementations_are_one_table(text):
     assert lines[:3] == ["# 2 implementations", "", "1 conformant, 1 nonconformant."]
     first = text.split("<details>")[0].split("\n\n")
     assert cells(first[2]) == [
-        ["implementation", "version", "verdict", "conformant components", "broken"],
-        [":---|:---|:---|:---|:---"],
-        ["wrong", "", "nonconformant", "0 of 1", "2"],  # one of the two is known
-        ["right", "", "conformant", "1 of 1", "0"],
+        ["implementation", "version", "verdict", "conformant components", "precise", "broken"],
+        [":---|:---|:---|:---|:---|:---"],
+        ["wrong", "", "nonconformant", "0 of 1", "0 of 1", "2"],  # one of the two is known
+        ["right", "", "conformant", "1 of 1", "", "0"],
     ]
     assert cells(first[3])[2:] == [
         ["wrong", "attention", "ATT-SCALE-1", "the scores are not divided by √E", "homework.py:12"]
@@ -48,7 +48,7 @@ def test_several_implementations_are_one_table(text):
 def test_one_implementation_is_told_by_component():
     lines = page([("a.json", WRONG)]).splitlines()
     assert lines[0] == "# wrong: nonconformant"
-    assert cells("\n".join(lines))[2] == ["attention", "nonconformant", "", "r"]
+    assert cells("\n".join(lines))[2] == ["attention", "nonconformant", "0 of 1", "", "r"]
 
 
 def test_the_failure_in_full_is_folded(text):
@@ -163,6 +163,13 @@ def test_what_a_file_says_cannot_leave_its_place():
     assert all(line.count("|") - line.count("\\|") == 6 for line in text.splitlines() if "ATT-A-1 |" in line)
 
 
+def with_case(content, **changes):
+    """Return a record whose first result has another case."""
+    changed = copy.deepcopy(content)
+    changed["results"][0]["cases"][0] |= changes
+    return changed
+
+
 def said(content, verdict, **changes):
     """Return a record with another verdict on the same results."""
     return {**content, "verdicts": [{**content["verdicts"][0], "verdict": verdict, **changes}]}
@@ -189,6 +196,10 @@ def files(tmp_path):
         "lacking.json": json.dumps(said(record("x", [result("x", "ATT-DROP-1", "unsupported")]), "conformant")),
         "blamed.json": json.dumps(said(RIGHT, "not-gradable")),
         "miscounted.json": json.dumps(said(RIGHT, "conformant", counts={"pass": 3})),
+        "flattered.json": json.dumps(said(WRONG, "nonconformant", qualities={"precise": {"met": 14, "judged": 14}})),
+        "too-modest.json": json.dumps(said(WRONG, "nonconformant", qualities={})),
+        "far-off.json": json.dumps(with_case(RIGHT, error=1e-4)),
+        "failing-case.json": json.dumps(with_case(RIGHT, outcome="fail")),
         "unjudged.json": json.dumps({**RIGHT, "verdicts": []}),
         "judged-twice.json": json.dumps({**RIGHT, "verdicts": RIGHT["verdicts"] * 2}),
         "nan.json": json.dumps({**RIGHT, "planned": float("nan")}),
@@ -232,6 +243,13 @@ def test_a_report_inside_a_checkout_links_to_the_pages():
         ("lacking.json", "is said to be conformant, and ATT-DROP-1 was not judged"),
         ("blamed.json", "is said to be not-gradable, and the suite failed on none of its requirements"),
         ("miscounted.json", "is said to be conformant, and counts 3 pass, where its results are 2 pass"),
+        ("flattered.json", "nonconformant, and meets precise 14 of 14, where its results are precise 0 of 1"),
+        ("too-modest.json", "nonconformant, and meets none, where its results are precise 0 of 1"),
+        (
+            "far-off.json",
+            "ATT-SCALE-1 passes on right, and is off by 0.0001 on its case peaked-3, where 1e-06 is allowed",
+        ),
+        ("failing-case.json", "ATT-SCALE-1 passes on right, and fails on its case peaked-3"),
         ("unjudged.json", "contradicts itself: there is no verdict on attention of right"),
         ("judged-twice.json", "contradicts itself: there is more than one verdict on attention of right"),
         ("binary.json", "is not JSON: "),

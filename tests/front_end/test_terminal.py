@@ -203,7 +203,7 @@ def test_recommendations_are_optional_and_come_after_the_verdicts():
 
 def test_where_little_is_wanted_there_are_verdicts_and_the_mending_alone():
     lines = page(WRONG, brief=True)
-    assert lines[1].startswith("wrong attention: NONCONFORMANT (")
+    assert lines[1].startswith("wrong attention: NONCONFORMANT · precise 0 of 1 (")
     assert [line.partition(":")[0] for line in lines[3:]] == ["wrong", "fix", "where", "next", "later"]
 
 

@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+from made_records import qualities
+
 from attnconf.spec import registry
 
 OUTCOMES = ("unsupported", "not-applicable", "not-run", "error")
@@ -64,7 +66,7 @@ def _verdict(name, component, judged, said):
     usual = "not-gradable" if by["error"] else "nonconformant" if violated else "incomplete"
     return {
         "implementation": name, "component": component, "verdict": said or usual, "reason": "so it is",
-        "counts": dict(by), "choices": {}, "qualities": {}, "broken": [], "untried": [],
+        "counts": dict(by), "choices": {}, "qualities": qualities(judged), "broken": [], "untried": [],
     }  # fmt: skip
 
 

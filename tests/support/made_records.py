@@ -29,10 +29,10 @@ def result(name, requirement, outcome="pass", **changes):
         "described": "peaked-3: q(2, 3)",
         "outcome": outcome if failed else "pass",
         "message": None,
-        "error": 0.5,
+        "error": 0.5 if failed else 5e-7,
         "bound": 1e-6,
-        "source": "semantic gap",
-        "off": 50.0,
+        "source": "semantic gap" if failed else None,
+        "off": 50.0 if failed else None,
     }
     return {
         "implementation": name,
@@ -58,6 +58,12 @@ def result(name, requirement, outcome="pass", **changes):
         "diagnosis": [],
         "seconds": 0.1,
     } | changes
+
+
+def qualities(results):
+    judged = [r for r in results if r["quality"] and r["settled"] and r["outcome"] in ("pass", "fail")]
+    by = {r["quality"]: [one["outcome"] for one in judged if one["quality"] == r["quality"]] for r in judged}
+    return {name: {"met": found.count("pass"), "judged": len(found)} for name, found in by.items()}
 
 
 def record(name, results, version=None, conventions=None, verdict="nonconformant", **changes):
@@ -104,6 +110,7 @@ def record(name, results, version=None, conventions=None, verdict="nonconformant
                 "reason": "r",
                 "counts": counts,
                 **NO_MORE,
+                "qualities": qualities(results),
             }
         ],
         "complete": True,

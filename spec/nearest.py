@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
+ALIKE = 0.7  # NO-SUCH-1 and TOK-CHAR-1 are 0.63 alike by their form alone; ATT-SCLAE-1 and ATT-SCALE-1, 0.9
 
-def nearest(word: str, known: Iterable[str], at_least: float = 0.6) -> str | None:
+
+def nearest(word: str, known: Iterable[str], at_least: float = ALIKE) -> str | None:
     """Return the known name nearest to the word, or None if no likeness (1: the same) reaches ``at_least``."""
     found = get_close_matches(word, known, n=1, cutoff=at_least)
     return found[0] if found else None

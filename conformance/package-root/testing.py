@@ -5,8 +5,13 @@ from attnconf.testing import conformance
 TestAttention = conformance(MyAttention, expected={"MASK-NAN-1": "0·NaN is NaN, see issue 12"})
 """
 
+import os
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,7 +25,7 @@ if TYPE_CHECKING:
 
 Result = dict[str, Any]
 FINE = ("conformant", "incomplete")  # verdicts under which nothing is wrong
-WHOLE = "verdict"  # the item on what is wrong with the whole, whatever the sections say
+WHOLE = "verdict"  # the item that passes where nothing is wrong with the whole
 
 
 def conformance(target: Any, *, expected: Mapping[str, str] | None = None, **options: Any) -> type:
@@ -41,8 +46,8 @@ def conformance(target: Any, *, expected: Mapping[str, str] | None = None, **opt
         def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
             metafunc.parametrize("section", judged.sections)
 
-        def test_section(self, section: str) -> None:
-            judged.test(section)
+        def test_section(self, section: str, request: pytest.FixtureRequest) -> None:
+            judged.test(section, request.node.nodeid)
 
     return Conformance
 
@@ -55,7 +60,12 @@ class _Judged:
 
     @cached_property
     def report(self) -> "Report":
-        return attnconf.check(self.target, **self.options)
+        from attnconf.api import CheckError  # where torch is imported
+
+        try:
+            return attnconf.check(self.target, **self.options)
+        except CheckError as error:
+            raise pytest.Collector.CollectError(f"conformance: {error}") from None
 
     @cached_property
     def by_section(self) -> dict[str, list[Result]]:
@@ -69,8 +79,11 @@ class _Judged:
     def sections(self) -> list[str]:
         return [*self.by_section, WHOLE]
 
-    def test(self, section: str) -> None:
-        """End as pytest says: pass, fail with blocks of failures, xfail with reasons, or skip what is not there."""
+    def test(self, section: str, item: str) -> None:
+        """End as pytest says: pass, fail with blocks of failures, xfail with reasons, or skip what is not there.
+
+        ``item``: its id, for pytest to run it again.
+        """
         if section == WHOLE:
             self._test_whole()
             return
@@ -81,7 +94,7 @@ class _Judged:
         if stale := [r for r in results if r["outcome"] == "pass" and self._is_stale(r["requirement"])]:
             pytest.fail("\n".join(self._stale_line(r["requirement"]) for r in stale), pytrace=False)
         if unexpected:
-            pytest.fail("\n\n".join(self._texts(unexpected)), pytrace=False)
+            pytest.fail("\n\n".join(self._texts(unexpected, item)), pytrace=False)
         if reasons := [self._reason(r) for r in failing if self._is_expected(r)]:
             pytest.xfail("; ".join(dict.fromkeys(reasons)))
         if not any(r["outcome"] in ("pass", "fail") for r in results):
@@ -89,16 +102,23 @@ class _Judged:
 
     def _test_whole(self) -> None:
         record = self.report.record
-        wrong = [v for v in record["verdicts"] if v["verdict"] not in FINE and not self._is_explained(v)]
-        blocks = ["\n".join(lines) for lines in unrecognised.blocks(record)]
-        lines = [f"{v['implementation']}: {v['verdict'].upper()}; {v['reason']}" for v in wrong]
-        if wrong:
+        wrong = [v for v in record["verdicts"] if v["verdict"] not in FINE]
+        if any(not self._is_explained(v) for v in wrong):
+            blocks = ["\n".join(lines) for lines in unrecognised.blocks(record)]
+            lines = [f"{v['implementation']}: {v['verdict'].upper()}; {v['reason']}" for v in wrong]
             pytest.fail("\n\n".join([*lines, *blocks]), pytrace=False)
+        if wrong:
+            pytest.xfail("; ".join(dict.fromkeys(self._reason(r) for v in wrong for r in self._violated(v))))
 
     def _is_explained(self, verdict: Result) -> bool:
-        """Return whether failures that the sections tell of, expected or not, are all that is wrong."""
+        """Return whether failures that are expected are all that is wrong."""
+        violated = self._violated(verdict)
+        alone = verdict["verdict"] == "nonconformant" and violated and not verdict["broken"]
+        return bool(alone) and all(map(self._is_expected, violated))
+
+    def _violated(self, verdict: Result) -> list[Result]:
         mine = [r for r in self.report.record["results"] if r["component"] == verdict["component"]]
-        return verdict["verdict"] == "nonconformant" and any(r["outcome"] == "fail" and r["counts"] for r in mine)
+        return [r for r in mine if r["outcome"] == "fail" and r["counts"]]
 
     def _is_expected(self, r: Result) -> bool:
         """Return whether a failure is in the list, or follows from such alone."""
@@ -116,15 +136,38 @@ class _Judged:
     def _stale_line(self, name: str) -> str:
         return f"{name} is expected to fail ({self.expected[name]}), and holds: take it off the list"
 
-    def _texts(self, unexpected: Sequence[Result]) -> list[str]:
+    def _texts(self, unexpected: Sequence[Result], item: str) -> list[str]:
         """Return the blocks of failures at the root, and a line for each of the others."""
         record, told = self.report.record, []
         for same in failures.causes(record):
             if any(r is other for r in same for other in unexpected):
-                told.append("\n".join(failures.block(record, same)))
+                lines = failures.block(record, same)
+                told.append("\n".join(self._rerun(line, same[0]["implementation"], item) for line in lines))
         for r in unexpected:
             if r["outcome"] == "error":
                 told.append(f"{r['requirement']}: {r['message']}")
             elif r["follows_from"]:
                 told.append(f"{r['requirement']} fails, which follows from {', '.join(r['follows_from'])}")
         return told
+
+    def _rerun(self, line: str, name: str, item: str) -> str:
+        """Return a line of a block; what is to be run again under the name that the command line has for the target."""
+        if not line.startswith("  rerun ") or isinstance(self.target, str | Path):
+            return line
+        place = _place(self.target)
+        if place is None:
+            return f"  rerun     pytest {shlex.quote(item)}"
+        component = self.options.get("component")
+        named = shlex.quote(f"{place}@{component}" if component else place)
+        return line.replace(f"--impl={name}", f"--impl={named}")
+
+
+def _place(target: Any) -> str | None:
+    """Return FILE, or FILE:Class, of a module or of what stands at the top of one; None of what does not."""
+    name = None if isinstance(target, ModuleType) else getattr(target, "__name__", "")
+    module = target if name is None else sys.modules.get(getattr(target, "__module__", ""))
+    file = Path(getattr(module, "__file__", None) or "-")
+    if file.suffix != ".py" or (name is not None and getattr(module, name, None) is not target):
+        return None
+    file = Path(os.path.relpath(file)) if file.is_relative_to(Path.cwd()) else file
+    return str(file) if name is None else f"{file}:{name}"

@@ -8,6 +8,7 @@ import pytest
 
 from attnconf.conformance.engine.catalogue import CALL_SECONDS, HOW_TO_NAME, ISOLATE
 from attnconf.conformance.source.exception_words import first_line
+from attnconf.reports.record import holds_results
 from attnconf.spec import profiles, registry
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def results_file(config: pytest.Config) -> Path | None:
         raise pytest.UsageError(f"--results {path}: there is no folder {str(place.parent)!r}")
     if path.is_dir():
         raise pytest.UsageError(f"--results {path} is a folder, want a file")
-    if path.is_file() and path.stat().st_size and b'"attnconf-results/' not in path.read_bytes()[:200]:
+    if path.is_file() and path.stat().st_size and not holds_results(path):
         raise pytest.UsageError(
             f"--results {path}: there is a file of this name that holds no results; it is left alone"
         )

@@ -15,6 +15,7 @@ SCHEMA = "attnconf-results/1"
 PAGE = Path(__file__).parent / "schema" / "results-1.json"
 PACKED = ".xz"  # the end of a packed file's name: a fortieth of the size
 Record = dict[str, Any]
+_BEGINNING = b'"attnconf-results/'
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -39,9 +40,26 @@ def read(path: Path) -> Record:
     return content  # type: ignore[no-any-return]
 
 
+def holds_results(path: Path) -> bool:
+    """Return whether a file begins as one with results, of any edition of the schema. Raises OSError."""
+    with path.open("rb") as file:
+        if not _is_packed(path):
+            return _BEGINNING in file.read(200)
+        import lzma
+
+        try:
+            return _BEGINNING in lzma.open(file).read(200)
+        except (lzma.LZMAError, EOFError):
+            return False
+
+
+def _is_packed(path: Path) -> bool:
+    return path.suffix.lower() == PACKED
+
+
 def _unpacked(path: Path) -> str:
     content = path.read_bytes()
-    if path.suffix == PACKED:
+    if _is_packed(path):
         import lzma  # not in every Python
 
         try:
@@ -62,7 +80,7 @@ def write(path: Path, record: Record) -> None:
     """
     text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
     content = (_HALF.sub(lambda half: rf"\\u{ord(half[0]):x}", text) + "\n").encode("utf-8")
-    if path.suffix == PACKED:
+    if _is_packed(path):
         import lzma
 
         content = lzma.compress(content)

@@ -28,7 +28,9 @@ def judge(tmp_path):
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         }  # fmt: skip
         command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", JUDGE["run"]]
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False, timeout=300)
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8",
+                              check=False, timeout=300)  # fmt: skip
+        (tmp_path / "printed").write_text(done.stdout, encoding="utf-8")
         return done.returncode, summary.read_text(encoding="utf-8")
 
     return judge
@@ -58,6 +60,29 @@ def test_what_got_worse_fails(judge, tmp_path):
     code, summary = judge(impl="homework.py", baseline="attention.json")  # the same file, written anew
     assert code == 1
     assert "## Worse" in summary
+
+
+def test_a_baseline_that_is_not_there_is_said_and_what_is_wrong_fails(judge, tmp_path):
+    shutil.copy(WRONG, tmp_path)
+    code, summary = judge(impl="homework.py", baseline="lsat.json")
+    said = "There is no baseline lsat.json: nothing was compared"
+    assert code == 1
+    assert f"\n> {said}.\n" in summary
+    assert f"::warning::{said}\n" in (tmp_path / "printed").read_text(encoding="utf-8")
+
+
+def test_a_baseline_that_holds_no_results_is_bad_input(judge, tmp_path):
+    shutil.copy(WRONG, tmp_path)
+    (tmp_path / "last.json").write_text("", encoding="utf-8")
+    assert judge(impl="homework.py", baseline="last.json")[0] == 2
+
+
+def test_a_baseline_may_be_packed(judge, tmp_path):
+    shutil.copy(WRONG, tmp_path)
+    assert judge(impl="homework.py", results="attention.json.xz")[0] == 1
+    code, summary = judge(impl="homework.py", results="attention.json.xz", baseline="attention.json.xz")
+    assert code == 0
+    assert "no regression" in summary
 
 
 def test_what_is_not_there_is_bad_input(judge):

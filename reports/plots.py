@@ -13,6 +13,7 @@ Record = dict[str, Any]
 Entry = dict[str, Any]
 Series = dict[str, list[tuple[Record, Entry]]]  # by contender, in order of length
 
+SUFFIXES = (".png", ".svg")  # of pictures in a file of their own
 MISSING = "Pictures need matplotlib: pip install 'attention-conformance[plots]'"
 PANELS = (("time (s)", "median_s"), ("TFLOP/s", "tflops"), ("memory (bytes)", "peak_bytes"))
 STYLE: Any = {  # the same numbers, the same file
@@ -148,3 +149,12 @@ def as_svg(figure: Any) -> str:
     with rc_context(STYLE):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return re.sub(r"\n +", "\n", buffer.getvalue())  # a tenth of it is indentation
+
+
+def as_picture(figure: Any, suffix: str, dpi: int = 120) -> bytes:
+    """Return a figure of matplotlib's as the file that the end of its name, one of SUFFIXES, asks for."""
+    if suffix == ".svg":
+        return as_svg(figure).encode()
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=dpi)
+    return buffer.getvalue()

@@ -200,8 +200,8 @@ def _add_demo(verb: argparse.ArgumentParser) -> None:
     verb.description = "rose: a small network learns a picture from Fourier features, and from bare coordinates."
     verb.add_argument("what", choices=("rose",), help="which demonstration")
     verb.add_argument("--impl", required=True, metavar="NAME", help="whose component `fourier` to use, as for run")
-    verb.add_argument("-o", "--output", type=Path, default=Path("rose.png"), metavar="FILE.png", help=(
-        "where to write the picture (default: rose.png)"))  # fmt: skip
+    verb.add_argument("-o", "--output", type=Path, default=Path("rose.png"), metavar="FILE", help=(
+        "where to write the picture, .png or .svg (default: rose.png)"))  # fmt: skip
     verb.add_argument("--steps", type=int, default=150, metavar="N", help="how long to learn (default: 150)")
     verb.set_defaults(act=_demo, early="attnconf demo ended before the picture was written")
 
@@ -236,7 +236,8 @@ def _add_show(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument("encoding", choices=SHOWN, help="one of " + ", ".join(SHOWN), metavar="encoding")
     verb.add_argument("--impl", required=True, metavar="NAME", help="as for `attnconf run`")
-    verb.add_argument("-o", "--output", type=Path, metavar="FILE.png", help="default: ENCODING.png in this folder")
+    verb.add_argument("-o", "--output", type=Path, metavar="FILE", help=(
+        ".png or .svg (default: ENCODING.png in this folder)"))  # fmt: skip
     verb.set_defaults(act=_show, early="attnconf show ended before the picture was written")
 
 

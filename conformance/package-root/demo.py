@@ -1,9 +1,9 @@
 """``attnconf demo rose``: a picture learned with an implementation's Fourier features, and without them."""
 
-import io
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -17,6 +17,10 @@ from attnconf.conformance.loading.find import LoadError
 from attnconf.conformance.run import implementations
 from attnconf.reference.coordinate_mlp import draw_weights, grid, layers, learn, psnr, rose
 from attnconf.reports import record
+from attnconf.reports.plots import SUFFIXES, as_picture
+
+if TYPE_CHECKING:  # imported when something is drawn
+    from matplotlib.figure import Figure
 
 SIDE, EVERY = 144, 3  # pixels along an edge; every third in each direction is learned, the rest is held out
 BANK = tuple(2.0**k for k in range(5))  # times π, of coordinates within 0 … 1
@@ -39,7 +43,8 @@ def demonstrate(name: str, output: Path, steps: int) -> str:
     with_features = _learn(_features(subject, pixels), f"with the features of {name}", steps)
     without = _learn(2 * pixels - 1, "with bare coordinates", steps)
     try:
-        record.write_bytes(output, draw(rose(pixels), name, with_features, without))
+        figure = draw(rose(pixels), name, with_features, without)
+        record.write_bytes(output, as_picture(figure, output.suffix.lower(), dpi=80))
     except OSError as error:
         raise DemoError(f"cannot write {str(output)!r}: {error.strerror or error}") from None
     gain = with_features[1] - without[1]
@@ -60,6 +65,8 @@ def _can_write(output: Path) -> None:
     folder = output.absolute().parent
     if output.is_dir():
         raise DemoError(f"cannot write {str(output)!r}: it is a folder, want a file")
+    if output.suffix.lower() not in SUFFIXES:
+        raise DemoError(f"-o {output}: a picture's name must end in {' or '.join(SUFFIXES)}")
     if not folder.is_dir():
         raise DemoError(f"cannot write {str(output)!r}: there is no folder {str(folder)!r}")
     if not os.access(folder, os.W_OK):
@@ -101,8 +108,8 @@ def _learn(features: Tensor, title: str, steps: int) -> Learned:
     return got, psnr(got[~known], colours[~known])
 
 
-def draw(target: Tensor, name: str, with_features: Learned, without: Learned) -> bytes:
-    """Return the three pictures side by side, as a PNG file."""
+def draw(target: Tensor, name: str, with_features: Learned, without: Learned) -> "Figure":
+    """Return the three pictures side by side."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 3.7), layout="constrained")
@@ -115,6 +122,4 @@ def draw(target: Tensor, name: str, with_features: Learned, without: Learned) ->
         axes.imshow(colours.view(SIDE, SIDE, 3).nan_to_num().numpy())
         axes.set_title(title, fontsize=10, parse_math=False)
         axes.set_axis_off()
-    file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=80)
-    return file.getvalue()
+    return figure

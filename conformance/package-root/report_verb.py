@@ -4,7 +4,6 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,8 @@ FORMS = {
 }
 OF_DIFF = (".html", ".md")
 DRAWN = ("lengths", "kill-matrix")
+# what is drawn; how in the terminal, in so many columns; how in a file, by the end of its name
+Drawing = tuple[Any, Callable[[Any, int], list[str]], dict[str, Callable[[Any], str | bytes]]]
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
@@ -41,8 +42,9 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "its check, the mistakes that it has caught, and who of the gallery fulfils it; the kill matrix, the study of "
         "public code, and a search"))  # fmt: skip
     verb.add_argument("--draw", choices=DRAWN, help=(
-        "draw one picture in the terminal, or into -o FILE.svg: how much of the error bounds the implementations of "
-        "results use, against the length of the sequence; or the kill matrix, which needs no results"))  # fmt: skip
+        "draw one picture in the terminal, or into -o FILE.svg or FILE.png: how much of the error bounds the "
+        "implementations of results use, against the length of the sequence; or the kill matrix, which needs no "
+        "results"))  # fmt: skip
     verb.set_defaults(act=report)
 
 
@@ -78,7 +80,7 @@ def diff(arguments: argparse.Namespace) -> int:
     if output is None:
         print("\n".join(text.lines(found, width())))
     else:
-        _write(output, lambda: _diff_page(found) if output.suffix == ".html" else text.markdown(found))
+        _write(output, lambda: _diff_page(found) if _form(output) == ".html" else text.markdown(found))
         print(text.counts(found))
     return FAILED if found.regressions else OK
 
@@ -105,7 +107,7 @@ def report(arguments: argparse.Namespace) -> int:
 
         print(markdown.page(records), end="")
         return OK
-    if output.suffix == ".md":
+    if _form(output) == ".md":
         _write_markdown(output, records)
     else:
         _write(output, lambda: _content(output, records))
@@ -115,45 +117,52 @@ def report(arguments: argparse.Namespace) -> int:
 
 def _draw(what: str, output: Path | None, results: Sequence[Path]) -> int:
     """Draw one picture, in the terminal or into a file."""
-    from attnconf.reports import drawn, kill_picture
+    from attnconf.reports import plots
     from attnconf.reports.terminal import width
 
     if bool(results) != (what == "lengths"):
         wanted = "which results? want files written by `attnconf run --results`" if not results else "reads no results"
         raise UsageError(f"report --draw {what}: {wanted}")
-    _refuse(output, results, (".svg",))
-    if what == "lengths":
-        from attnconf.reports.comparison import accuracy, length_plot, matrix
-
-        points = accuracy.at_lengths(matrix.columns(merging.judged(_read(results))))
-        lines, svg = drawn.lengths(points, width()), partial(length_plot.alone, points)
-    else:
-        content = _kills()
-        lines, svg = drawn.kills(content, width()), partial(kill_picture.picture, content)
+    _refuse(output, results, plots.SUFFIXES)
+    content, in_terminal, in_file = _lengths(results) if what == "lengths" else _kills()
     if output is None:
-        print("\n".join(lines))
+        print("\n".join(in_terminal(content, width())))
         return OK
-    _write(output, svg)
+    try:
+        picture = in_file[_form(output)](content)
+    except ImportError:
+        raise UsageError(f"-o {output}: {plots.MISSING}; .svg needs nothing") from None
+    except ValueError as error:
+        raise UsageError(f"report --draw {what}: {error}") from None
+    _write(output, lambda: picture)
     print(f"written: {output}")
     return OK
 
 
-def _kills() -> dict[str, Any]:
+def _lengths(results: Sequence[Path]) -> Drawing:
+    """Return the largest shares of error bounds at each length."""
+    from attnconf.reports import bitmaps, drawn
+    from attnconf.reports.comparison import accuracy, length_plot, matrix
+
+    points = accuracy.at_lengths(matrix.columns(merging.judged(_read(results))))
+    return points, drawn.lengths, {".svg": length_plot.alone, ".png": bitmaps.lengths}
+
+
+def _kills() -> Drawing:
     """Return the kept kill matrix, as what draws it takes it."""
     from attnconf import reports
     from attnconf.conformance.engine import catalogue
+    from attnconf.reports import bitmaps, drawn, kill_picture
 
     text = Path(reports.__file__).with_name("kill-matrix.jsonl").read_text(encoding="utf-8")
-    mutants = [{"id": m.id, "chapter": m.chapter} for m in catalogue.mutant_texts().values()]
-    requirements = [{"id": r.id, "chapter": r.chapter} for r in registry.requirements().values()]
     every = map(json.loads, text.splitlines())
-    rows = [{"roots": (), **row} for row in every if row["mutant"] != "reference"]
-    return {
+    content = {
         "chapters": list(registry.CHAPTERS.values()),
-        "requirements": requirements,
-        "mutants": mutants,
-        "rows": rows,
+        "requirements": [{"id": r.id, "chapter": r.chapter} for r in registry.requirements().values()],
+        "mutants": [{"id": m.id, "chapter": m.chapter} for m in catalogue.mutant_texts().values()],
+        "rows": [{"roots": (), **row} for row in every if row["mutant"] != "reference"],
     }
+    return content, drawn.kills, {".svg": kill_picture.picture, ".png": bitmaps.kills}
 
 
 def _spec(output: Path | None, results: Sequence[Path]) -> int:
@@ -176,17 +185,22 @@ def _spec(output: Path | None, results: Sequence[Path]) -> int:
     return OK
 
 
+def _form(output: Path) -> str:
+    """Return the form that the end of a name asks for, whether in capitals or not."""
+    return output.suffix.lower()
+
+
 def _refuse(output: Path | None, results: Sequence[Path], forms: Sequence[str]) -> None:
     """Raise UsageError for an output of an unknown form, or one that is read as well."""
     if output is None:
         return
-    if output.suffix not in forms and not output.is_dir():
+    if _form(output) not in forms and not output.is_dir():
         raise UsageError(
             f"-o {output}: its name must end in {' or '.join((', '.join(forms[:-1]), forms[-1])).removeprefix(' or ')}"
         )
     if output.resolve() in {path.resolve() for path in results}:
         raise UsageError(f"-o {output} is one of the results files that are read")
-    if output.suffix == ".json" and _holds_results(output):
+    if _form(output) == ".json" and _holds_results(output):
         raise UsageError(f"-o {output} holds results, which a badge would overwrite")
 
 
@@ -200,11 +214,12 @@ def _holds_results(path: Path) -> bool:
     return True
 
 
-def _write(output: Path, content: Callable[[], str]) -> None:
+def _write(output: Path, content: Callable[[], str | bytes]) -> None:
     from attnconf.reports import record
 
     try:
-        record.write_text(output, content())
+        made = content()
+        record.write_bytes(output, made) if isinstance(made, bytes) else record.write_text(output, made)
     except OSError as error:
         raise UsageError(f"cannot write {str(output)!r}: {error.strerror or error}") from None
 
@@ -225,7 +240,7 @@ def _content(output: Path, records: merging.Named) -> str:
     from attnconf.reports import badge, junit, spreadsheet
 
     forms = {".csv": spreadsheet.sheet, ".xml": junit.suites, ".svg": badge.svg, ".json": badge.endpoint}
-    return forms[output.suffix](records) if output.suffix in forms else _html(output, records)
+    return forms[_form(output)](records) if _form(output) in forms else _html(output, records)
 
 
 def _html(output: Path, records: merging.Named) -> str:

@@ -4,7 +4,6 @@ Both answer the same request. The reference is first translated into the declare
 difference.
 """
 
-import io
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -33,9 +32,11 @@ from attnconf.conformance.engine.translate import in_conventions
 from attnconf.conformance.loading.find import LoadError
 from attnconf.conformance.run.implementations import load
 from attnconf.reports import record
+from attnconf.reports.plots import SUFFIXES, as_picture
 
 if TYPE_CHECKING:  # imported when something is drawn
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Maps = dict[str, Tensor]  # by name, each (rows, columns)
 FLOAT = torch.float64
@@ -192,8 +193,8 @@ def tiled(maps: Tensor, abreast: int) -> Tensor:
     return torch.cat(rows)[:-gap, :-gap]
 
 
-def draw(picture: Picture, name: str, encoding: str) -> bytes:
-    """Return a PNG: implementation, reference, difference. Raises ImportError without matplotlib."""
+def draw(picture: Picture, name: str, encoding: str) -> "Figure":
+    """Return implementation, reference, difference side by side. Raises ImportError without matplotlib."""
     from matplotlib.colors import SymLogNorm
     from matplotlib.figure import Figure
 
@@ -213,9 +214,7 @@ def draw(picture: Picture, name: str, encoding: str) -> bytes:
     colours = scale(torch.cat([off[off.isfinite()], torch.tensor([floor])]), signed=True)
     image = paint(right, picture, off, f"max|difference| {picture.largest:.3g}", colours)
     figure.colorbar(image, ax=right, pad=0.01)
-    png = io.BytesIO()
-    figure.savefig(png, format="png", dpi=120)
-    return png.getvalue()
+    return figure
 
 
 def scale(numbers: Tensor, signed: bool) -> dict[str, Any]:
@@ -249,13 +248,13 @@ def paint(axes: "Axes", picture: Picture, maps: Tensor, title: str, colours: dic
 
 
 def show(encoding: str, name: str, path: Path) -> str:
-    """Draw the encoding into a PNG file, and return its distance from the reference, below the maps in shades.
+    """Draw the encoding into a file, PNG or SVG; return its distance from the reference, below the maps in shades.
 
     Raises ValueError, in words, if there is nothing to draw; OSError if the file cannot be written.
     """
     implementation = one(name, encoding)
-    if path.suffix != ".png":
-        raise ValueError(f"-o {path}: a picture is a PNG file, its name must end in .png")
+    if path.suffix.lower() not in SUFFIXES:
+        raise ValueError(f"-o {path}: a picture's name must end in {' or '.join(SUFFIXES)}")
     try:
         picture = compare(encoding, implementation)
     except Unsupported as words:
@@ -263,10 +262,10 @@ def show(encoding: str, name: str, path: Path) -> str:
     except Failure as failure:
         raise ValueError(f"{implementation.name} {encoding}: {failure.message}") from None
     try:
-        png = draw(picture, implementation.name, encoding)
+        drawn = as_picture(draw(picture, implementation.name, encoding), path.suffix.lower())
     except ImportError:
         raise ValueError("pictures need matplotlib: pip install 'attention-conformance[plots]'") from None
-    record.write_bytes(path, png)
+    record.write_bytes(path, drawn)
     line = f"{path}: {implementation.name} {encoding}, max|difference| from the reference {picture.largest:.3g}"
     maps = [(implementation.name, picture.got), ("reference", picture.want), ("|difference|", picture.difference)]
     return "\n".join([*attention_maps.in_shades(picture.names, maps, picture.shown.down, picture.shown.across), line])

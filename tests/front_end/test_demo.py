@@ -61,6 +61,7 @@ WRONG = {
     "failing": (["--impl", "failing.py"], "failing.py gives no features: raised ValueError: no luck"),
     "broken": (["--impl", "broken.py"], "broken.py cannot be used: line 1: SyntaxError"),
     "missing folder": (["--impl", "reference", "-o", "no/rose.png"], "there is no folder"),
+    "another form": (["--impl", "reference", "-o", "rose.pdf"], "a picture's name must end in .png or .svg"),
     "a folder": (["--impl", "reference", "-o", "."], "it is a folder, want a file"),
     "no steps": (["--impl", "reference", "--steps", "0"], "--steps 0: want at least 1"),
     "no implementation": ([], "the following arguments are required: --impl"),

@@ -1,6 +1,7 @@
 """Pictures in the terminal, and files of their own: error against length, and the kill matrix."""
 
 import json
+import sys
 from xml.etree import ElementTree
 
 import pytest
@@ -79,9 +80,41 @@ def test_lengths_are_drawn_in_the_terminal_and_into_a_file(results, tmp_path, ca
     [
         (["--draw", "lengths"], "which results?"),
         (["RESULTS", "--draw", "kill-matrix"], "reads no results"),
-        (["RESULTS", "--draw", "lengths", "-o", "l.png"], "its name must end in .svg"),
+        (["RESULTS", "--draw", "lengths", "-o", "l.pdf"], "its name must end in .png or .svg"),
     ],
 )
 def test_what_cannot_be_drawn_is_said_in_a_line(given, words, results, capsys):
     assert cli.main([str(results) if one == "RESULTS" else one for one in ["report", *given]]) == 2
     assert words in capsys.readouterr().err
+
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.mark.parametrize("given", [["--draw", "kill-matrix"], ["RESULTS", "--draw", "lengths"]])
+def test_a_picture_is_svg_or_png_by_the_end_of_its_name(given, results, tmp_path, capsys):
+    words = [str(results) if one == "RESULTS" else one for one in ["report", *given]]
+    for name, beginning in (("p.png", PNG), ("p.PNG", PNG), ("p.SVG", b"<svg")):
+        assert cli.main([*words, "-o", str(tmp_path / name)]) == 0
+        assert (tmp_path / name).read_bytes().startswith(beginning)
+        assert (tmp_path / name).stat().st_size < 300_000
+    assert capsys.readouterr().out.count("written: ") == 3
+
+
+@pytest.mark.parametrize("name", ["l.svg", "l.png"])
+def test_of_one_length_no_file_is_written(name, tmp_path, capsys):
+    made = result("one", "ATT-ONE-1")
+    made["cases"][0] |= {"described": "b: 64 tokens float32"}
+    (tmp_path / "one.json").write_text(json.dumps(record("one", [made], verdict="conformant")))
+    assert cli.main(["report", str(tmp_path / "one.json"), "--draw", "lengths", "-o", str(tmp_path / name)]) == 2
+    said = "ERROR: report --draw lengths: there are no two lengths to compare in these results\n"
+    assert capsys.readouterr().err == said
+    assert not (tmp_path / name).exists()
+
+
+def test_without_matplotlib_a_png_is_refused_in_a_line_and_an_svg_is_drawn(tmp_path, capsys, monkeypatch):
+    for name in ("matplotlib", "matplotlib.figure"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for name, code in (("k.png", 2), ("k.svg", 0)):
+        assert cli.main(["report", "--draw", "kill-matrix", "-o", str(tmp_path / name)]) == code
+    assert "pip install 'attention-conformance[plots]'; .svg needs nothing" in capsys.readouterr().err

@@ -88,11 +88,21 @@ def test_a_badge_says_the_verdict(records, message, colour):
     assert picture.get("aria-label") == f"attention: {message}"
 
 
-@pytest.mark.parametrize("name", ["r.csv", "r.xml", "r.svg", "r.json"])
+@pytest.mark.parametrize("name", ["r.csv", "r.xml", "r.svg", "r.json", "r.HTML", "r.CSV", "r.Md"])
 def test_every_form_is_written(tmp_path, name):
     (tmp_path / "a.json").write_text(json.dumps(WRONG), encoding="utf-8")
     assert cli.main(["report", str(tmp_path / "a.json"), "-o", str(tmp_path / name)]) == 0
     assert (tmp_path / name).stat().st_size > 50
+
+
+def test_the_end_of_a_name_says_the_form_in_capitals_too(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps(WRONG), encoding="utf-8")
+    for capitals, small in (("r.HTML", "r.html"), ("r.MD", "r.md")):
+        for verb in (["report", "a.json"], ["diff", "a.json", "a.json"]):
+            for name in (capitals, small):
+                words = [str(tmp_path / word) if word == "a.json" else word for word in verb]
+                assert cli.main([*words, "-o", str(tmp_path / name)]) == 0
+            assert (tmp_path / capitals).read_bytes() == (tmp_path / small).read_bytes()
 
 
 def test_a_badge_never_overwrites_results(tmp_path, capsys):

@@ -3,6 +3,7 @@
 import math
 import sys
 import zlib
+from xml.etree import ElementTree
 
 import pytest
 import torch
@@ -315,6 +316,15 @@ def test_a_picture_is_written(encoding, tmp_path, capsys):
     assert path.stat().st_size < 150_000
 
 
+@pytest.mark.parametrize("name", ["seen.svg", "seen.SVG"])
+def test_a_picture_may_be_svg(name, tmp_path):
+    assert cli.main(["show", "alibi", "--impl", "reference", "-o", str(tmp_path / name)]) == 0
+    content = (tmp_path / name).read_text(encoding="utf-8")
+    assert ElementTree.fromstring(content).tag == "{http://www.w3.org/2000/svg}svg"
+    assert "head 0" in content
+    assert len(content) < 500_000
+
+
 def test_a_file_of_ones_own_can_be_shown(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "homework.py").write_text(
@@ -351,7 +361,7 @@ FILES = {
         ("show rotary --impl failing.py", "failing.py rotary: raised KeyError"),
         ("show rotary --impl broken.py", "broken.py: line 1: SyntaxError"),
         ("show rotary --impl reference -o nowhere/x.png", "cannot write 'nowhere/x.png': there is no folder '"),
-        ("show rotary --impl reference -o x.pdf", "-o x.pdf: a picture is a PNG file, its name must end in .png"),
+        ("show rotary --impl reference -o x.pdf", "-o x.pdf: a picture's name must end in .png or .svg"),
     ],
 )
 def test_bad_input_is_answered_in_one_line(arguments, message, tmp_path, capsys, monkeypatch):
@@ -363,7 +373,7 @@ def test_bad_input_is_answered_in_one_line(arguments, message, tmp_path, capsys,
     assert (out, err.count("\n")) == ("", 1)
     assert err.startswith("ERROR: ")
     assert message in err
-    assert not list(tmp_path.glob("*.p[nd][gf]"))
+    assert not list(tmp_path.glob("*.[ps][nvd][gf]"))
 
 
 def test_without_matplotlib_it_says_what_to_install(tmp_path, capsys, monkeypatch):

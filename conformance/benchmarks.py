@@ -81,7 +81,9 @@ def race(request: pytest.FixtureRequest, benchmark: Any) -> Callable[[str, str],
 
     def race_one(name: str, contender: str) -> None:
         try:
-            case, entry = races.run(name, contender)
+            front.interrupts.end_if_asked()
+            with front.interrupts.heeded():
+                case, entry = races.run(name, contender)
         except KeyboardInterrupt:  # pytest would write out every tensor on its way, for half a minute
             benchmark.has_error = benchmark.skipped = True  # else it is stored, or warns that it was not used
             raise KeyboardInterrupt from None

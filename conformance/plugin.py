@@ -12,6 +12,7 @@ import pytest
 from attnconf.conformance import lingering, options, printing, watched
 from attnconf.conformance.engine import progress
 from attnconf.conformance.engine.catalogue import ENDED_EARLY
+from attnconf.conformance.interrupts import Interrupts
 
 if TYPE_CHECKING:
     from attnconf.conformance.engine.request import Unjudgeable
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 FRONT: pytest.StashKey["Front"] = pytest.StashKey()
 SILENT = -2  # with this verbosity pytest prints neither a header nor counts
+STOPPING = "stopping: what has failed is being explained; Ctrl-C once more leaves that out"
 TIMING = Path(__file__).with_name("test_throughput.py")
 
 
@@ -70,7 +72,8 @@ class Front:
         self.unwritten: str | None = None  # why the results file could not be written
         self.findings: list[str] = []
         self.too_slow: list[str] = []  # failures under --strict-perf
-        self.interrupted = False  # by Ctrl-C
+        self.interrupts = Interrupts()
+        self.interrupted = False  # before the end
         self.verbosity = 0  # of pytest: 1 is -v, -1 is -q
         self.count: Callable[[], object] = lambda: None  # called after each judgement
 
@@ -83,7 +86,9 @@ class Front:
     def judge(self, planned: "Planned") -> Any:
         from attnconf.conformance.run.judging import judge_one
 
-        judged = judge_one(self.run, planned)
+        self.interrupts.end_if_asked()
+        with self.interrupts.heeded():
+            judged = judge_one(self.run, planned)
         self.count()
         self.save_now_and_then()
         return judged
@@ -127,6 +132,7 @@ def pytest_configure(config: pytest.Config) -> None:
     except KeyboardInterrupt:  # while a file is loaded, or how it is called is tried out
         print("\ninterrupted: nothing was judged", file=sys.stderr)
         raise
+    front.interrupts.listen()
     front.verbosity = verbosity
     progress.terminal = progress.find_terminal()
     front.save()
@@ -138,6 +144,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     lingering.sessions.remove(config)
     if FRONT in config.stash:
+        if not watched.is_apart():  # else there is nothing left to interrupt
+            config.stash[FRONT].interrupts.forget()
         del config.stash[FRONT]  # pytest's objects refer to one another: a run would wait there for the collector
     if config.getoption("--isolate"):
         from attnconf.conformance.engine import child
@@ -262,9 +270,13 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     from attnconf.conformance.run.relate import stale
     from attnconf.conformance.source.exception_words import fault_of_ours
 
+    front.interrupted |= front.interrupts.asked
+    if front.interrupted and any(judged.outcome == "fail" for judged in front.run.outcomes.values()):
+        printing.show(_reporter(session.config), [STOPPING])
     try:
         if front.run.outcomes:
-            explain_failures(front.run)
+            with front.interrupts.heeded():
+                explain_failures(front.run)
     except KeyboardInterrupt:
         front.interrupted = True
     except Exception as fault:  # the checks stand without an explanation
@@ -272,22 +284,11 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     front.save()
     front.findings += [*stale(front.run), *([front.unwritten] if front.unwritten else [])]
     if front.interrupted:
-        front.findings.append(_kept(front))
+        front.findings.append(printing.kept(front.run, front.results, bool(front.unwritten)))
         session.exitstatus = pytest.ExitCode.INTERRUPTED
     elif exitstatus == 0 and (front.findings or front.run.broken or not front.run.complete):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
     lingering.end_with(int(session.exitstatus), within=1)
-
-
-def _kept(front: Front) -> str:
-    """Return the words on an interrupted run: the number of its judgements, and the file that has them."""
-    judged = f"{len(front.run.outcomes)} of {len(front.run.plan.planned)} planned checks were judged"
-    if front.run.races:
-        cases = {entrant.case.name for entrant in front.run.entrants}
-        judged += f", and {len(cases & front.run.races.cases.keys())} of {len(cases)} cases timed"
-    kept = "nothing was kept" if front.unwritten else f"kept in {front.results}"
-    kept = kept if front.results else "nothing was kept (no --results)"
-    return f"interrupted: {judged}; {kept}"
 
 
 def pytest_terminal_summary(exitstatus: int, config: pytest.Config) -> None:

@@ -6,6 +6,8 @@ pytest uses colour on a terminal, unless NO_COLOR is set or --color=no is given.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from attnconf.conformance.run.plan import Run
 
 
@@ -14,7 +16,7 @@ def show_header(reporter: Any, run: "Run", verbosity: int) -> None:
     from attnconf.conformance.run.record import record
     from attnconf.reports.terminal import header, width
 
-    _show(reporter, [*header(record(run), width(), verbose=verbosity > 0), *run.remarks])
+    show(reporter, [*header(record(run), width(), verbose=verbosity > 0), *run.remarks])
 
 
 def show_page(reporter: Any, run: "Run", verbosity: int, findings: list[str], *, unfinished: bool = False) -> None:
@@ -31,10 +33,11 @@ def show_page(reporter: Any, run: "Run", verbosity: int, findings: list[str], *,
     else:
         lines = page(record(run), width(), verbose=verbosity > 0, brief=verbosity < 0)
     first = 1 if lines[:1] == [""] else 0  # pytest has ended the line of its own
-    _show(reporter, [*lines[first:], *findings])
+    show(reporter, [*lines[first:], *findings])
 
 
-def _show(reporter: Any, lines: list[str]) -> None:
+def show(reporter: Any, lines: list[str]) -> None:
+    """Print lines, in colour where pytest uses colour."""
     if reporter is None:
         return
     if reporter.hasmarkup:
@@ -43,3 +46,14 @@ def _show(reporter: Any, lines: list[str]) -> None:
         lines = painted(lines)
     for line in lines:
         reporter.write_line(line)
+
+
+def kept(run: "Run", results: "Path | None", unwritten: bool) -> str:
+    """Return the words on an interrupted run: the number of its judgements, and the file that has them."""
+    judged = f"{len(run.outcomes)} of {len(run.plan.planned)} planned checks were judged"
+    if run.races:
+        cases = {entrant.case.name for entrant in run.entrants}
+        judged += f", and {len(cases & run.races.cases.keys())} of {len(cases)} cases timed"
+    kept = "nothing was kept" if unwritten else f"kept in {results}"
+    kept = kept if results else "nothing was kept (no --results)"
+    return f"interrupted: {judged}; {kept}"

@@ -56,9 +56,14 @@ def apart(whatever: str) -> int | None:
     return _code(status, said, whatever, passed_on)
 
 
+def is_apart() -> bool:
+    """Return whether this process was begun for a run, and ends with it."""
+    return bool(_marks) and _marks[0].process == os.getpid()
+
+
 def finish(code: int) -> None:
     """Say that all is written, and that the process ends with this code; nothing happens where nobody waits."""
-    if not _marks or _marks[0].process != os.getpid():
+    if not is_apart():
         return
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):  # its reader is gone, or it was closed: the interpreter tells

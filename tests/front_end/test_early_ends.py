@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -150,6 +151,66 @@ def test_an_interrupt_at_a_terminal_is_told_once(tmp_path, started):
     assert EARLY not in printed
     assert is_gone(judging)
     os.close(ours)
+
+
+# Is interrupted in its 300th call, when some checks have failed.
+INTERRUPTED = """
+import os, signal, threading, time
+import torch
+calls = 0
+def interrupt(times):
+    for _ in range(times):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+def attention(config, weights):
+    def forward(query, key, value, **options):
+        global calls
+        calls += 1
+        {when}
+        return torch.softmax(query @ key.mT / query.shape[-1] ** 0.25, -1) @ value
+    return forward
+"""
+STOPPING = "stopping: what has failed is being explained; Ctrl-C once more leaves that out"
+
+
+def interrupted(folder, when, at_once):
+    """Return the lines of a run that is interrupted. In the end it says what was kept, and no more.
+
+    ``at_once``: in how many seconds interrupts are one.
+    """
+    begin = f"import sys; from attnconf.conformance import interrupts; interrupts.AT_ONCE = {at_once}"
+    how = ["-c", f"{begin}; from attnconf.cli import main; sys.exit(main())", "run"]
+    ended = done(folder, INTERRUPTED.format(when=when), how, ())
+    assert (ended.returncode, ended.stderr) == (130, "")
+    assert "KeyboardInterrupt" not in ended.stdout
+    lines = ended.stdout.rstrip().splitlines()
+    assert re.fullmatch(r"interrupted: \d+ of \d+ planned checks were judged; kept in .*mine\.json", lines[-1])
+    assert lines.index(STOPPING) < lines.index("ATT-SCALE-1 violated by mine.py (attention)")
+    return lines
+
+
+def begun(lines, name):
+    return any(line.startswith(f"  {name} ") for line in lines)
+
+
+def test_interrupts_within_a_moment_are_one_wherever_they_arrive(tmp_path):
+    """As where a terminal and a shell both send it: no other may reach pytest, which would write of its options."""
+    when = "if calls == 300: threading.Thread(target=interrupt, args=(40,)).start(), time.sleep(60)"
+    lines = interrupted(tmp_path, when, at_once=1000)
+    assert begun(lines, "likely")
+    assert begun(lines, "example")
+
+
+def test_another_interrupt_leaves_out_what_is_not_yet_explained(tmp_path):
+    lines = interrupted(tmp_path, "if calls >= 300: interrupt(1)", at_once=0)
+    assert not begun(lines, "example")  # for which the file would be called
+
+
+def test_an_interrupt_that_a_file_catches_ends_the_run_at_the_next_check(tmp_path):
+    caught = "try: (calls == 300 and interrupt(1))\n        except KeyboardInterrupt: pass"
+    lines = interrupted(tmp_path, caught, at_once=0)
+    judged, planned = map(int, re.findall(r"\d+", lines[-1])[:2])
+    assert judged < planned
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])

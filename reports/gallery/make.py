@@ -21,7 +21,8 @@ from attnconf.reports.record import Record
 
 GALLERY = Path(__file__).resolve().parent
 RESULTS = GALLERY / "cpu.json.xz"
-PAGES = (GALLERY / "cpu.html", GALLERY.parent / "adapters.md")
+PAGE = GALLERY / "cpu.html"
+PAGES = (PAGE, GALLERY.parent / "adapters.md")
 TABLES = {GALLERY / "README.md": "cpu.html", GALLERY.parents[1] / "README.md": "reports/gallery/cpu.html"}
 MARKED = re.compile("(<!-- gallery -->\n).*?(<!-- end -->)", re.DOTALL)
 ANSWERED = re.compile("(<!-- answers -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -38,6 +39,7 @@ WITHOUT_US = (
     "Known deviations are listed with their reasons, and [shown without this project](reports/findings/README.md). "
     "[On a GPU](reports/gallery/README.md#on-a-gpu). [Model families by backend](reports/families.md)."
 )
+FAMILIES = ("Model families of transformers by attention backend", "../families.md")  # which are not judged as adapters
 HEAD = ("project", "implementations", "components that conform", "known deviations", "version", "robust", "precise")
 SHORT = 4  # columns
 
@@ -50,6 +52,7 @@ def main() -> None:
         record.write(RESULTS, merged(judged(adapter_names())))
     for page in PAGES:
         _attnconf("report", str(RESULTS), "-o", str(page))
+    record.write_text(PAGE, with_families(PAGE.read_text(encoding="utf-8")))
     content = record.read(RESULTS)
     for readme, link in TABLES.items():
         record.write_text(readme, with_summary(readme.read_text(encoding="utf-8"), content, link))
@@ -92,6 +95,12 @@ def merged(records: Sequence[Record]) -> Record:
     return {**records[0], **lists, "planned": planned, "complete": complete}
 
 
+def with_families(page: str) -> str:
+    """Return the HTML page with the way to what the gallery does not hold, at the end of its head."""
+    words, way = FAMILIES
+    return page.replace("</header>", f'<p class="soft">Elsewhere: <a href="{way}">{words}</a></p>\n</header>', 1)
+
+
 def with_summary(page: str, content: Record, link: str) -> str:
     """Return a page with the table of projects between its marks, and with answers where it has marks for these."""
     for place, told in ((MARKED, summary(content, link)), (ANSWERED, answers(content))):
@@ -114,7 +123,10 @@ def summary(content: Record, link: str) -> str:
     rows = [_row(name, projects[name]) for name in ordered if not (short and name in (OURS, PROJECTS["reference"]))]
     lines = table(HEAD[:SHORT] if short else HEAD, [row[:SHORT] if short else row for row in rows])
     numbers = ", ".join(f"{n} {verdict}" for verdict, n in overview.totals(entries).items())
-    told = [f"[All {len(entries)} side by side]({link}): {numbers}.", *((WITHOUT_US,) if short else ())]
+    told = [
+        f"[All {len(entries)} side by side]({link}): {numbers}.",
+        WITHOUT_US if short else "[{}]({}).".format(*FAMILIES),
+    ]
     return "\n".join([*lines, "", *told])
 
 

@@ -38,9 +38,17 @@ def cpu():
 
 def test_the_page_is_what_is_made_of_the_results(cpu):
     root = "../../"
-    made = comparison([(make.RESULTS.name, cpu)], Pages(passages.passages(root), passages.choices(root), root))
+    page = comparison([(make.RESULTS.name, cpu)], Pages(passages.passages(root), passages.choices(root), root))
+    made = make.with_families(page)
     assert len(made.encode()) < 2_000_000
     assert (GALLERY / "cpu.html").read_text(encoding="utf-8") == made, f"{ANEW} --pages"
+
+
+@pytest.mark.parametrize("name", ["README.md", "cpu.html"])
+def test_the_gallery_leads_to_the_table_of_families(name):
+    page = (GALLERY / name).read_text(encoding="utf-8")
+    ways = re.findall(r"\[Model families[^]]*\]\((\S+)\)|href=\"(\S+)\">Model families", page)
+    assert [(GALLERY / (way or other)).resolve() for way, other in ways] == [GALLERY.parent / "families.md"]
 
 
 def test_the_table_of_adapters_is_what_is_made_of_the_results(cpu):

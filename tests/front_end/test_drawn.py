@@ -13,8 +13,8 @@ from attnconf.reports.comparison.accuracy import Share
 from attnconf.spec import registry
 
 POINTS = [
-    ("good", {1: Share(0.0, "ATT-A-1", 0), 16: Share(0.1, "ATT-A-1", 1)}),
-    ("bad", {16: Share(1e3, "ATT-B-1", 9)}),
+    ("good", {1: Share(0.0, "ATT-A-1"), 16: Share(0.1, "ATT-A-1")}),
+    ("bad", {16: Share(1e3, "ATT-B-1")}),
 ]
 
 

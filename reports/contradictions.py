@@ -38,11 +38,13 @@ def _of_results(record: Record) -> str | None:
 def _of_cases(cases: Sequence[Result]) -> str | None:
     """Return what stands against a pass in its cases. A failure may be within its bound: others are not recorded."""
     for case in cases:
-        error, bound = case["error"], case["bound"]
-        if case["outcome"] == "fail":
-            return f"fails on its case {case['name']}"
-        if error is not None and bound is not None and error > bound:
-            return f"is off by {error:.3g} on its case {case['name']}, where {bound:.3g} is allowed"
+        for dtype, found in (("", case), *case.get("by_dtype", {}).items()):
+            where = f"its case {case['name']}{f' in {dtype}' if dtype else ''}"
+            error, bound = found["error"], found["bound"]
+            if found["outcome"] == "fail":
+                return f"fails on {where}"
+            if error is not None and bound is not None and error > bound:
+                return f"is off by {error:.3g} on {where}, where {bound:.3g} is allowed"
     return None
 
 

@@ -163,6 +163,9 @@ def test_what_a_file_says_cannot_leave_its_place():
     assert all(line.count("|") - line.count("\\|") == 6 for line in text.splitlines() if "ATT-A-1 |" in line)
 
 
+FAR_OFF = {"outcome": "pass", "error": 0.1, "bound": 0.01}
+
+
 def with_case(content, **changes):
     """Return a record whose first result has another case."""
     changed = copy.deepcopy(content)
@@ -199,6 +202,8 @@ def files(tmp_path):
         "flattered.json": json.dumps(said(WRONG, "nonconformant", qualities={"precise": {"met": 14, "judged": 14}})),
         "too-modest.json": json.dumps(said(WRONG, "nonconformant", qualities={})),
         "far-off.json": json.dumps(with_case(RIGHT, error=1e-4)),
+        "far-off-in-half.json": json.dumps(with_case(RIGHT, by_dtype={"float16": FAR_OFF})),
+        "failing-in-half.json": json.dumps(with_case(RIGHT, by_dtype={"float16": {**FAR_OFF, "outcome": "fail"}})),
         "failing-case.json": json.dumps(with_case(RIGHT, outcome="fail")),
         "unjudged.json": json.dumps({**RIGHT, "verdicts": []}),
         "judged-twice.json": json.dumps({**RIGHT, "verdicts": RIGHT["verdicts"] * 2}),
@@ -249,6 +254,8 @@ def test_a_report_inside_a_checkout_links_to_the_pages():
             "far-off.json",
             "ATT-SCALE-1 passes on right, and is off by 0.0001 on its case peaked-3, where 1e-06 is allowed",
         ),
+        ("far-off-in-half.json", "is off by 0.1 on its case peaked-3 in float16, where 0.01 is allowed"),
+        ("failing-in-half.json", "ATT-SCALE-1 passes on right, and fails on its case peaked-3 in float16"),
         ("failing-case.json", "ATT-SCALE-1 passes on right, and fails on its case peaked-3"),
         ("unjudged.json", "contradicts itself: there is no verdict on attention of right"),
         ("judged-twice.json", "contradicts itself: there is more than one verdict on attention of right"),

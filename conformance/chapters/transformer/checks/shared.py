@@ -67,7 +67,7 @@ Formula = Callable[[Call], Tensor]
 
 def key_of(subject: Subject, block: Call, what: str) -> str:
     """Return what tells apart, within a case, what is wanted of different subjects."""
-    return f"{what} {block.config} {sorted(subject.declares.items())}"
+    return f"{what} {block.config} {sorted(block.inputs)} {sorted(subject.declares.items())}"
 
 
 def with_gradients(formula: Formula, block: Call, weight: Tensor, wrt: tuple[str, ...]) -> tuple[Tensor, list[Tensor]]:

@@ -33,7 +33,7 @@ PACKED = {
     ),
 }
 # One query a sample and head, (B, H, E), as where token after token is decoded: keys as those of LAYOUTS.
-ONE_QUERY = {f"one query, keys {keys}": LAYOUTS[keys] for keys in ("(B, L, H, E)", "(B, H, L, E)")}
+ONE_QUERY = {f"one query, keys {keys}": (LAYOUTS[keys][0], "{x}") for keys in ("(B, L, H, E)", "(B, H, L, E)")}
 
 ALL = LAYOUTS | PACKED | OF_COLUMNS | ONE_QUERY
 # What an argument gets without which dropout may not drop.
@@ -72,8 +72,7 @@ class FunctionText(AttentionText):
         arguments = self.form.text(self._argument)
         called = f"each_apart({call}, {arguments})" if self.layout in (SINGLE, COLUMNS) else f"{call}({arguments})"
         called = f"each_query({call}, {arguments})" if self.layout in ONE_QUERY else called
-        back = "{x}" if self.layout in ONE_QUERY else ALL[self.layout][1]
-        read = back.format(x=f"({self.out})" if " if " in self.out else self.out)
+        read = ALL[self.layout][1].format(x=f"({self.out})" if " if " in self.out else self.out)
         returned = "out" if self.weights is None else f"(out, {self._weights_back()}) if need_weights else out"
         masks = [*self._limits(), *self._masks()]
         if self.weights is None:

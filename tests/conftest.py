@@ -14,7 +14,7 @@ from together import Together
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):  # one thread on small work, before torch is imported
     os.environ.setdefault(variable, "1")
 os.environ.pop("PYTEST_ADDOPTS", None)  # meant for this run of pytest, not for those that tests start
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a script; what tests start would inherit it
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun by a script, in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -245,7 +245,7 @@ def _content(output: Path, records: merging.Named) -> str:
 
 def _html(output: Path, records: merging.Named) -> str:
     from attnconf.reports.comparison.page import Pages, page
-    from attnconf.spec import passages
+    from attnconf.reports.spec_site import passages
 
     root = way_to_spec(output)
     return page(records, Pages(passages.passages(root), passages.choices(root), root))

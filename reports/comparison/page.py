@@ -1,6 +1,6 @@
 """The page: one HTML file that opens from disk, with style, script and data in it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,7 @@ ON_PAPER = 24  # columns of the matrix that can be read in print
 class Pages:
     """What the specification's pages say, as HTML, and the way to them."""
 
-    passages: Mapping[str, str] = field(default_factory=dict)  # by requirement: formulas and notes
+    passages: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by requirement: formulas, notes
     choices: Mapping[str, str] = field(default_factory=dict)  # by convention: what may be chosen
     root: str | None = None  # the way from the report to the folder that holds spec/
 

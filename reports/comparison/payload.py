@@ -21,14 +21,16 @@ class _Numbered:
 
 def payload(
     shown: Sequence[Judged], sections: Sequence[Section], blocks: Sequence[evidence.Evidence],
-    passages: Mapping[str, str], root: str | None,
+    passages: Mapping[str, Sequence[str]], root: str | None,
 ) -> dict[str, Any]:  # fmt: skip
     """Return the data of a page with these columns, as plain lists.
 
+    ``passages``: what pages say around requirements; a row of ``sections`` has the numbers of its own.
     ``results``: for each requirement, and each column with something to say, a list of results: the number of what is
     said, or that with the anchor of its block. ``said``: component and lens, the text's number, the letter.
     """
-    texts, sayings, anchors = _Numbered(), _Numbered(), {e.label: e.anchors for e in blocks}
+    texts, sayings, around = _Numbered(), _Numbered(), _Numbered()
+    anchors = {e.label: e.anchors for e in blocks}
     results: dict[str, dict[int, list[Any]]] = {}
     for column, i in enumerate(shown):
         for r in i.results:
@@ -37,19 +39,23 @@ def payload(
             anchor = anchors.get(i.label, {}).get(evidence.key(r))
             told = results.setdefault(r["requirement"], {}).setdefault(column, [])
             told.append([said, anchor] if anchor else said)
+    rows = [
+        [_row(r, [around.number(x) for x in passages.get(r.id, ())], root) for r in s.requirements] for s in sections
+    ]
     return {
         "columns": deeply([i.label for i in shown]),
         "kinds": {kind.letter: [kind.sign, kind.word] for kind in KINDS},
-        "sections": [[_row(r, passages, root) for r in section.requirements] for section in sections],
+        "sections": rows,
+        "passages": list(around.numbers),
         "texts": deeply(list(texts.numbers)),
         "said": list(sayings.numbers),
         "results": results,
     }
 
 
-def _row(r: Requirement, passages: Mapping[str, str], root: str | None) -> list[Any]:
+def _row(r: Requirement, passages: list[int], root: str | None) -> list[Any]:
     about = [r.id, r.strength, r.quality, *deeply([r.sentence])]
-    return [*about, passages.get(r.id, ""), _link(r.spec, root), r.letters]
+    return [*about, passages, _link(r.spec, root), r.letters]
 
 
 def _said(r: dict[str, Any]) -> str:

@@ -24,9 +24,14 @@ def template(name: str, folder: Path = TEMPLATES) -> Any:
     )  # fmt: skip
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
     environment.filters |= {"linked": evidence.linked, "breakable": breakable}
-    environment.globals |= {end: Markup((TEMPLATES / f"report.{end}").read_text("utf-8")) for end in ("css", "js")}
+    inlined = {"css": ("report.css", "formula.css"), "js": ("report.js",)}
+    environment.globals |= {name: Markup("".join(map(_text, files))) for name, files in inlined.items()}
     environment.globals["copied"] = evidence.COPIED
     return environment.get_template(name)
+
+
+def _text(file: str) -> str:
+    return (TEMPLATES / file).read_text(encoding="utf-8")
 
 
 def breakable(name: str) -> Markup:

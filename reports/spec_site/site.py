@@ -15,10 +15,10 @@ from attnconf.reports import record
 from attnconf.reports.comparison.page import Pages
 from attnconf.reports.comparison.page import page as comparison
 from attnconf.reports.comparison.rendering import template
-from attnconf.reports.spec_site import markdown
+from attnconf.reports.spec_site import markdown, passages
 from attnconf.reports.spec_site.beside import Beside, Kill, beside, gallery, kills
 from attnconf.reports.spec_site.code import coloured
-from attnconf.spec import passages, profiles, registry
+from attnconf.spec import profiles, registry
 
 TEMPLATES = Path(__file__).parent / "templates"
 TOP = registry.PAGES.parent  # of a checkout, or of the installed package
@@ -34,6 +34,7 @@ EXTRA = {  # pages beside the chapters
     "spec/renamed.md": "renamed.html",
     "conformance/chapters/equivalent_mutants.md": "equivalent-mutants.html",
     STUDY: "public-code.html",
+    "reports/families.md": "families.html",
 }
 CHAPTERS = {f"spec/{chapter}.md": f"{chapter}.html" for chapter in registry.CHAPTERS.values()}
 PAGES = {**CHAPTERS, **EXTRA}
@@ -172,6 +173,10 @@ class Site:
         for page in shown:
             yield "page", page.title, "", page.file
             yield from (("section", words, page.title, f"{page.file}#{anchor}") for _, anchor, words in page.headings)
+        for name, said, section in passages.rows():
+            yield "choice", name, said.replace("`", ""), f"choices.html#{markdown.slug(section)}"
+        for i in self._results["implementations"]:
+            yield "implementation", i["name"], f"judged in the gallery: {', '.join(i['components'])}", "gallery.html"
         yield "page", _KILLS.title, "", _KILLS.file
         for kill in self._kills:
             yield "mutant", kill.mutant.id, kill.mutant.story, f"{_KILLS.file}#{kill.mutant.id}"

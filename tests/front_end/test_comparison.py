@@ -1,6 +1,5 @@
 """`attnconf report -o report.html`: every number is in the results, recomputed here by another way."""
 
-import html
 import json
 import re
 import time
@@ -176,9 +175,10 @@ def test_the_verb_writes_the_page_with_the_specification(tmp_path, capsys):
     assert cli.main(["report", str(tmp_path / "wrong.json"), "-o", str(tmp_path / "r.html")]) == 0
     assert capsys.readouterr().out == f"written: {tmp_path / 'r.html'}\n"
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
-    passages = {row[0]: row[4] for section in data(text)["sections"] for row in section}
-    assert "softmax of the scores over S" in html.unescape(passages["ATT-SCALE-1"])
-    assert "E is the width of one head" in passages["ATT-SCALE-1"]
+    rows, texts = data(text)["sections"], data(text)["passages"]
+    formulas, notes = (texts[n] for n in next(row[4] for section in rows for row in section if row[0] == "ATT-SCALE-1"))
+    assert "<math" in formulas
+    assert "E is the width of one head" in notes
     assert "attnconf run --impl=wrong --profile=core-1 --results=wrong.json" in text
 
 

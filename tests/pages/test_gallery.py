@@ -20,7 +20,8 @@ from attnconf.reports.comparison.page import Pages
 from attnconf.reports.comparison.page import page as comparison
 from attnconf.reports.gallery import make
 from attnconf.reports.record import read
-from attnconf.spec import passages, profiles
+from attnconf.reports.spec_site import passages
+from attnconf.spec import profiles
 
 GALLERY = Path(__file__).parents[2] / "reports/gallery"
 PAGE = (GALLERY / "README.md").read_text(encoding="utf-8")

@@ -130,7 +130,7 @@ const isOpen = (row) => row.querySelector("button").getAttribute("aria-expanded"
 
 function show(id, n) {
   const requirement = data.sections.flat().find((r) => r[0] === id);
-  const [, strength, , sentence, passage, spec] = requirement;
+  const [, strength, , sentence, passages, spec] = requirement;
   const said = $("said");
   $("dialog-title").textContent = `${id}: ${data.columns[n]}`;
   said.replaceChildren(element("p", {}, element("b", {}, `${strength}. `), ...coded(sentence)));
@@ -143,14 +143,21 @@ function show(id, n) {
     if (block) { const copy = block.cloneNode(true); copy.removeAttribute("id"); said.append(copy); }
   }
   const about = element("section", {}, element("h3", {}, "The specification"));
-  about.insertAdjacentHTML("beforeend", passage);
-  about.querySelectorAll("pre").forEach((formula) => { formula.tabIndex = 0; });
+  for (const n of passages) about.insertAdjacentHTML("beforeend", data.passages[n]);
   about.append(element("p", {}, spec[1] ? element("a", { href: spec[1] }, spec[0]) : element("code", {}, spec[0])));
   said.append(about);
   if (!dialog.open) dialog.showModal();
+  settle(about);
   said.scrollTop = 0;
   dialog.address = address(id, n);
   history.replaceState(null, "", dialog.address);
+}
+
+function settle(within) { // without a font for mathematics what is above hangs over its letter
+  const raised = within.querySelector("msup, msubsup");
+  if (!raised) return;
+  const [letter, above] = [raised.firstElementChild, raised.lastElementChild].map((part) => part.getBoundingClientRect());
+  within.classList.toggle("plain-fonts", above.bottom < letter.top + letter.height / 4);
 }
 
 const address = (id, n) => `#${id}/${encodeURIComponent(data.columns[n])}`;

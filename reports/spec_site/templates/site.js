@@ -12,7 +12,7 @@ function rank(at, words) { // smaller is better; undefined: a word is missing
     if (place < 0 && !text.includes(word)) return undefined;
     all += place === 0 ? 0 : place > 0 ? 1 : 2;
   }
-  return all + { page: 0, requirement: 0.1, section: 0.2, mutant: 0.5 }[entries[at][0]];
+  return all + { page: 0, choice: 0.05, requirement: 0.1, implementation: 0.15, section: 0.2, mutant: 0.5 }[entries[at][0]];
 }
 
 function search(words) {

@@ -4,26 +4,36 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from html import escape
 from typing import Any
 
+from attnconf.reports.spec_site import formulas
 from attnconf.spec.registry import CHAPTERS, PAGES
 
 _ROW = re.compile(r"\| `([\w-]+)`(?:, `[\w-]+`)* \| (.+?) \|")
 
 
-def passages(root: str | None) -> dict[str, str]:
-    """Return the passage of every requirement. ``root``: the way to the folder that holds spec/, for links, or None."""
+def passages(root: str | None) -> dict[str, list[str]]:
+    """Return every requirement's passages. ``root``: the way to the folder that holds spec/, for links, or None."""
     found = {}
     for chapter in CHAPTERS.values():
-        for name, formulas, notes in _around((PAGES / f"{chapter}.md").read_text(encoding="utf-8").splitlines()):
-            found[name] = _html("\n".join([*formulas, "", *notes]), root)
+        for name, *around in _around((PAGES / f"{chapter}.md").read_text(encoding="utf-8").splitlines()):
+            found[name] = [_html("\n".join(lines), root) for lines in around if lines]
     return found
 
 
 def choices(root: str | None) -> dict[str, str]:
     """Return what may be chosen, by the name of the choice, in the order of the page."""
-    page = (PAGES / "choices.md").read_text(encoding="utf-8")
-    return {row[1]: _html(row[2], root) for row in _ROW.finditer(page)}
+    return {name: _html(said, root) for name, said, _ in rows()}
+
+
+def rows() -> Iterator[tuple[str, str, str]]:
+    """Yield each choice's name, what may be chosen, as Markdown, and the heading over it."""
+    heading = ""
+    for line in (PAGES / "choices.md").read_text(encoding="utf-8").splitlines():
+        heading = line.removeprefix("## ") if line.startswith("## ") else heading
+        if row := _ROW.match(line):
+            yield row[1], row[2], heading
 
 
 def _around(lines: Sequence[str]) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -59,7 +69,11 @@ def _markdown() -> Any:
 
 
 def _with_links(reader: Any) -> Any:
-    """Return the reader with links that lead from the report to the page, or with their words alone."""
+    """Return the reader: its formulas are set, its links lead from the report to the page, or are their words alone."""
+
+    def block(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
+        text = tokens[at].content
+        return formulas.block(text) or f'<pre tabindex="0">{escape(text)}</pre>\n'
 
     def opened(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
         if env["root"] is None:
@@ -70,6 +84,7 @@ def _with_links(reader: Any) -> Any:
     def closed(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
         return "</span>" if env["root"] is None else "</a>"
 
+    reader.add_render_rule("code_block", block)
     reader.add_render_rule("link_open", opened)
     reader.add_render_rule("link_close", closed)
     return reader

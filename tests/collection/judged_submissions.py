@@ -3,7 +3,8 @@
 ``python tests/collection/judged_submissions.py [PATTERN]`` prints what came out, and writes the report, and the list of
 files that are judged again from their written adapters, if all were run.
 
-Each file is judged once. The adapter that `bind` writes of it must be the text that was run. It is judged as well of
+Each file is judged once; what a case keeps from earlier files is compared now and then with what would be computed for
+this one (kept_values.py). The adapter that `bind` writes of it must be the text that was run. It is judged as well of
 the files in AGAIN, few of which together have every feature that a text of any binder has: a function of
 `attnconf.adapters.generated` that the text calls, NumPy's arrays, several classes in one file, a notebook, a binding
 that nothing confirmed.
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import kept_values
 from written_adapters import compared
 
 FOLDER = Path(__file__).parents[1] / "submissions"
@@ -155,12 +157,14 @@ def judge(path: str, again: bool = False) -> Judged:
         mock.patch.object(writing, "bindings", once),
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(io.StringIO()),
+        kept_values.compared() as differing,
     ):
         warnings.resetwarnings()
         run = judge_run(implementations.load(path))
         record = results.record(run)
         took = time.process_time() - start
         assert not (wrong := problem(record, json.loads(records.PAGE.read_text(encoding="utf-8")))), wrong
+        assert not differing, f"kept from another file: {differing}"
         written, features = compared(path, run, again) if run.plan.planned else ("", frozenset())
     verdicts = tuple((v["component"] or "", v["verdict"]) for v in record["verdicts"])
     roots = [r for r in record["results"] if r["outcome"] == "fail" and not r["follows_from"]]

@@ -154,8 +154,8 @@ def test_some_rows_at_random_come_out_the_same_without_the_short_cut(rows, reque
 
 
 def outcome(row):
-    """Return a row without its effects, which are kept with few digits."""
-    return replace(row, effects={})
+    """Return a row without its effects, kept with few digits, and without the order in which the short cut judges."""
+    return replace(row, effects={}, judged=tuple(sorted(row.judged)))
 
 
 def test_the_short_cut_is_taken_and_not_everywhere():

@@ -34,7 +34,7 @@ from attnconf.conformance.inference.trials.angles import in_another_shape, in_ev
 from attnconf.conformance.inference.trials.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.trials.budgets import ATTENTIONS, CALLED_ALIKE
 from attnconf.conformance.inference.trials.calling import Form, attention_forms
-from attnconf.conformance.inference.trials.claims import claims_unscaled
+from attnconf.conformance.inference.trials.claims import claims_normed, claims_unscaled
 from attnconf.conformance.inference.trials.probing import Failed, attempt
 from attnconf.conformance.inference.trials.proving import Prover, Reading, Trial, in_order, nearest_first
 from attnconf.conformance.inference.weights.function_forms import functional, of_arrays
@@ -84,7 +84,8 @@ def _is_one(place: Place, mistake: Mutant, text: AttentionText) -> bool:
     """Return whether a mistake is one: not that we took queries for keys where their names do not say which.
 
     Nor is it one that the number of heads is a constant, where nobody can ask for another, that a memory has no effect
-    where no name says that there is one, or that scores are not divided where the file says so, as T5 has it.
+    where no name says that there is one, that scores are not divided where the file says so, as T5 has it, or that they
+    are cosines where it says that queries and keys are normalised.
     Nor is any one where biases have to be handed in beside a table of them: T5's first layer makes those of all.
     Nor is any one where a function is handed tensors beside the projections: what they do is not known.
     """
@@ -99,6 +100,8 @@ def _is_one(place: Place, mistake: Mutant, text: AttentionText) -> bool:
     if handed_in and text.inside.get("positions-inside") == "relative-bias":
         return False
     if mistake.id.partition("~")[0] == "ATT-unscaled" and claims_unscaled(place.thing):
+        return False
+    if mistake.id.partition("~")[0] == "ATT-cosine" and claims_normed(place.thing):
         return False
     return not (text.exchangeable and mistake.id.partition("~")[0] == "MHA-q-and-k-weights-swapped")
 

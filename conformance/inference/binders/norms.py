@@ -17,6 +17,7 @@ from attnconf.conformance.inference.drafts.texts import Text, bound, told
 from attnconf.conformance.inference.small.norm_texts import WIDTHS, Kind, has_eps, refusals, texts, without_bias
 from attnconf.conformance.inference.trials.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.trials.probing import Failed
+from attnconf.conformance.inference.trials.claims import claims_one_more
 from attnconf.conformance.inference.trials.proving import Prover, Reading, Trial, holds, nearest_first, prove
 from attnconf.conformance.inference.trials.trial import Certificate, drawn, reply
 from attnconf.conformance.source.signatures import parameters_of
@@ -71,7 +72,8 @@ def readings(place: Place, text: Text, kind: Kind, certificate: Callable[..., Ce
         for divided in ({}, *(OTHER_DIVISORS[kind.component] if eps != "dtype" else ())):
             declared = this.but(declares={**this.declares, **divided})
             yield Reading(declared, judge)
-            if text.state and not (kind.layer and begins_at_one(place, text, kind)):
+            may_add = text.state and not (kind.layer and begins_at_one(place, text, kind))
+            if may_add or (not text.state and claims_one_more(place.thing)):
                 weight = {f"{'layer' if kind.layer else 'rms'}_norm_weight": "one-plus"}
                 yield Reading(declared.declaring(**weight), judge)
 

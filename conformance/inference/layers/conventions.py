@@ -45,7 +45,7 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
     layered = fixed.get("norm-biases") != "no" and fixed["layer-bias"] == "yes"
     axes: list[list[dict[str, str]]] = [
         [{"norm-order": name} for name in _orders(place, text, state)],
-        [{"norm-kind": kind} for kind in (("layer",) if layered else _kinds(trace))],
+        [{"norm-kind": kind} for kind in (("layer",) if layered else _kinds(trace, code_reached(place.thing)))],
         [{"activation": name} for name in _activations(place, trace)],
         [{}] if "eps" in text.made.given else [{"eps": e} for e in dict.fromkeys([*_seen(trace), *EPS])],
         [{"attention-scale": scale} for scale in _scales(place, layered, state)],
@@ -90,8 +90,9 @@ def _orders(place: Place, text: LayerText, state: State) -> list[str]:
     said = says_its_placement(place.thing)
     if says_its_order(place.thing) and not said:
         return usual
-    other = "parallel" if state.norms == len(ONE_NORM) else "parallel-two" if state.norm_first else "output"
-    return [other, *usual] if said else [*usual, other]
+    alone = state.norms == len(ONE_NORM)
+    other = "parallel" if alone else "parallel-two" if state.norm_first else "output"
+    return [other, *usual] if said or alone else [*usual, other]
 
 
 def _activations(place: Place, trace: Trace) -> list[str]:
@@ -126,7 +127,10 @@ def _short(declares: Mapping[str, str]) -> dict[str, str]:
     return {name: choice for name, choice in declares.items() if quiet.get(name) != choice}
 
 
-def _kinds(trace: Trace) -> tuple[str, ...]:
+def _kinds(trace: Trace, code: str = "") -> tuple[str, ...]:
+    """Return the kinds of norm, that first which the functions that were called, or the only name, speak for."""
+    if re.search("layer_?norm", code, re.IGNORECASE) and not re.search("rms", code, re.IGNORECASE):
+        return ("layer", "rms")
     centred = "layer_norm" in trace.functions or "var" in trace.functions or "std" in trace.functions
     return ("layer", "rms") if centred else ("rms", "layer")
 

@@ -48,6 +48,8 @@ _UNSCALED = (
     r"\bT5\b|\bunscaled\b|"
     r"\b(not|never|without|no|nicht|ohne|sans|sin)\b[^.\n]{0,24}\b(scal|divi|sqrt|skal|échelle|escal)"
 )
+_NORMED = r"\bqk[\s_-]?norm|\bcosine (attention|scores|similarit)|\bnorm\w* (of )?(the )?q(uer(y|ies))?\b"
+_ONE_MORE = r"\b1(\.0?)? ?\+ ?(w|weight|scale|gain|gamma|g)\b|\b(unit[\s_-]offset|zero[\s_-]cent(er|re)d)"
 _UNDIVIDED = (
     r"\bunscaled\b|\b(not|never|without|no|nicht|ohne|sans|sin)\b[^.\n]{0,24}"
     r"(\bscaled?\b|\bscaling\b|\bdivided\b|\bdivision\b|1 ?/ ?(√|\w*\.?sqrt)|"
@@ -184,6 +186,18 @@ def claims_unscaled(thing: Any) -> bool:
         return True
     words = (*_said_of(thing), getattr(inspect.getmodule(thing), "__doc__", None) or "")
     return re.search(_UNSCALED, "\n".join(words), re.IGNORECASE) is not None
+
+
+def claims_normed(thing: Any) -> bool:
+    """Return whether the words on a class or function, or on its file, say that queries and keys are normalised."""
+    words = (*_said_of(thing), getattr(inspect.getmodule(thing), "__doc__", None) or "")
+    return re.search(_NORMED, "\n".join(words), re.IGNORECASE) is not None
+
+
+def claims_one_more(thing: Any) -> bool:
+    """Return whether the words on a function, or on its file, say that a norm multiplies by 1 plus its weight."""
+    words = (*_said_of(thing), getattr(inspect.getmodule(thing), "__doc__", None) or "")
+    return re.search(_ONE_MORE, "\n".join(words), re.IGNORECASE) is not None
 
 
 def denies_division(thing: Any) -> bool:

@@ -129,6 +129,10 @@ def token_attention(build: Build, choice: Choice) -> Build:
     return component
 
 
+_OF_OTHER_FEATURES = frozenset({"q.bias", "k.bias", "v.bias", "up.bias", "gate.bias", "head.bias", "attn.sinks"})
+_WITHIN_HEADS = frozenset({"q_norm", "k_norm", "relative", "relative_keys", "relative_values"})
+
+
 def model_weights(weights: Weights, back: Sequence[int]) -> dict[str, Tensor]:
     """Return the weights of a model with its features in another order."""
     moved = {}
@@ -136,7 +140,7 @@ def model_weights(weights: Weights, back: Sequence[int]) -> dict[str, Tensor]:
         part, order = ".".join(name.split(".")[-2:]), list(back)
         if part in ("out.weight", "down.weight"):
             weight = weight[order]
-        elif part not in ("q.bias", "k.bias", "v.bias", "up.bias", "gate.bias", "head.bias"):
+        elif part not in _OF_OTHER_FEATURES and part.partition(".")[0] not in _WITHIN_HEADS:
             weight = weight[..., order]
         moved[name] = weight
     return moved

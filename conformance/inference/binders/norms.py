@@ -16,8 +16,8 @@ from attnconf.conformance.inference.building.construction import build
 from attnconf.conformance.inference.drafts.texts import Text, bound, told
 from attnconf.conformance.inference.small.norm_texts import WIDTHS, Kind, has_eps, refusals, texts, without_bias
 from attnconf.conformance.inference.trials.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.trials.probing import Failed
 from attnconf.conformance.inference.trials.claims import claims_one_more
+from attnconf.conformance.inference.trials.probing import Failed
 from attnconf.conformance.inference.trials.proving import Prover, Reading, Trial, holds, nearest_first, prove
 from attnconf.conformance.inference.trials.trial import Certificate, drawn, reply
 from attnconf.conformance.source.signatures import parameters_of

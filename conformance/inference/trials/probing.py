@@ -185,8 +185,13 @@ def found_output(result: Any, shape: tuple[int, ...]) -> str | None:
 
 
 def norms_in(module: nn.Module) -> list[str]:
-    """Return the names of the norms among the sub-modules."""
-    return [name for name, part in module.named_modules() if name and "norm" in type(part).__name__.lower()]
+    """Return the names of the norms among the sub-modules, but not of those within another one."""
+    found: list[str] = []
+    for name, part in module.named_modules():
+        within = name.startswith(tuple(f"{outer}." for outer in found))
+        if name and not within and "norm" in type(part).__name__.lower():
+            found.append(name)
+    return found
 
 
 def longest(takes: Callable[[int], bool], few: int, many: int) -> int:

@@ -1,6 +1,7 @@
-"""Calls that a decorator runs in inference mode, and that are for inference by their words: no gradients are asked for.
+"""Calls that a decorator runs without gradients, and that are for inference: no gradients are asked for.
 
-Without such words it is a mistake of what is trained, and so are no_grad, and whatever is cut off within a call.
+They are so by their words, or where they write keys and values into room that they keep for the next call. Else it is a
+mistake of what is trained, and so is no_grad without such room, and whatever is cut off within a call.
 """
 
 import inspect
@@ -10,18 +11,25 @@ from attnconf.conformance.inference.trials.binding import Bound
 from attnconf.conformance.inference.trials.calling import call_of
 from attnconf.conformance.inference.trials.claims import said_in_file
 
-DECORATED = r"\s*@(torch\.)?inference_mode\b"
+DECORATED = r"\s*@(?:torch\.)?(inference_mode|no_grad)\b"
+WRITTEN = r"\bself\.\w*cache\w*\[[^\n]*\]\s*=(?!=)"
 SPOKEN = r"\b(inference|serving|server|deployment|decoding)\b(?!_mode)"
 
 
 def without_gradients(bound: Bound) -> Bound:
     """Return the binding such that no gradients are asked for, where the file says that there are to be none."""
     try:
-        decorated = re.match(DECORATED, inspect.getsource(inspect.unwrap(call_of(bound.place.thing))))
+        source = inspect.getsource(inspect.unwrap(call_of(bound.place.thing)))
     except (OSError, TypeError):
         return bound
-    if not decorated or not re.search(SPOKEN, " ".join(said_in_file(bound.place.module)), re.IGNORECASE):
+    decorated = re.match(DECORATED, source)
+    if not decorated:
         return bound
-    return bound.called_through(
-        "untrained(call, weights)", "gradients    none: @inference_mode, and said to be for inference"
-    )
+    said = re.search(SPOKEN, " ".join(said_in_file(bound.place.module)), re.IGNORECASE)
+    if decorated[1] == "inference_mode" and said:
+        why = "said to be for inference"
+    elif re.search(WRITTEN, source):
+        why = "a cache that each call writes into"
+    else:
+        return bound
+    return bound.called_through("untrained(call, weights)", f"gradients    none: @{decorated[1]}, and {why}")

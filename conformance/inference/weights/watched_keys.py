@@ -178,7 +178,7 @@ def told_of(place: Place, table: Meanings, words: str, sizes: Mapping[str, int])
 def input_of(sizes: Mapping[str, int]) -> Tensor:
     if "vocab" in sizes:
         return torch.arange(10).reshape(2, 5) + sizes["vocab"] - 10
-    return torch.linspace(-1, 1, 10 * sizes["embed"], dtype=torch.float64).reshape(2, 5, -1)
+    return torch.linspace(-1, 1, 10 * sizes.get("embed", NUMBERS["embed"]), dtype=torch.float64).reshape(2, 5, -1)
 
 
 def shapes_that_run(asked: Asked, call: Any) -> dict[str, tuple[str, ...]]:

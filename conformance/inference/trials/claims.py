@@ -177,6 +177,12 @@ def claims_batch(thing: Any) -> bool:
     return any(_BATCH_IN_WORDS.search(line) for line in _said_of(thing))
 
 
+def _is_said(pattern: str, thing: Any) -> bool:
+    """Return whether the words on a class or function, or on its file, have what a pattern stands for."""
+    words = (*_said_of(thing), getattr(inspect.getmodule(thing), "__doc__", None) or "")
+    return re.search(pattern, "\n".join(words), re.IGNORECASE) is not None
+
+
 def claims_unscaled(thing: Any) -> bool:
     """Return whether the words on a class or function, or on its file, say that scores are not divided.
 
@@ -184,26 +190,22 @@ def claims_unscaled(thing: Any) -> bool:
     """
     if re.match(r"_*t5", getattr(thing, "__name__", ""), re.IGNORECASE):
         return True
-    words = (*_said_of(thing), getattr(inspect.getmodule(thing), "__doc__", None) or "")
-    return re.search(_UNSCALED, "\n".join(words), re.IGNORECASE) is not None
+    return _is_said(_UNSCALED, thing)
 
 
 def claims_normed(thing: Any) -> bool:
     """Return whether the words on a class or function, or on its file, say that queries and keys are normalised."""
-    words = (*_said_of(thing), getattr(inspect.getmodule(thing), "__doc__", None) or "")
-    return re.search(_NORMED, "\n".join(words), re.IGNORECASE) is not None
+    return _is_said(_NORMED, thing)
 
 
 def claims_one_more(thing: Any) -> bool:
     """Return whether the words on a function, or on its file, say that a norm multiplies by 1 plus its weight."""
-    words = (*_said_of(thing), getattr(inspect.getmodule(thing), "__doc__", None) or "")
-    return re.search(_ONE_MORE, "\n".join(words), re.IGNORECASE) is not None
+    return _is_said(_ONE_MORE, thing)
 
 
 def denies_division(thing: Any) -> bool:
     """Return whether the words on a class or function, or on its file, deny that scores are divided."""
-    words = (*_said_of(thing), getattr(inspect.getmodule(thing), "__doc__", None) or "")
-    return re.search(_UNDIVIDED, "\n".join(words), re.IGNORECASE) is not None
+    return _is_said(_UNDIVIDED, thing)
 
 
 def claims_one_shape(thing: Any) -> bool:

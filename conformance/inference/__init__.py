@@ -218,7 +218,7 @@ def _bind(candidate: Candidate, module: ModuleType, prescribed: Mapping[str, Any
         outcomes.append(outcome)
     for one in unlike:  # an embedding that is none of the textbook's is not passed over
         outcomes.append(attempted(one.end))
-        if one.insists or outcomes[-1].certified:  # type: ignore[union-attr]  # a binding
+        if one.insists or _certified(outcomes[-1]):
             return outcomes[-1]
     return min(outcomes, key=_rank, default=Refusal("it looks like no component"))
 

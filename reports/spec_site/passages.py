@@ -65,10 +65,10 @@ def _html(markdown: str, root: str | None) -> str:
 def _markdown() -> Any:
     from markdown_it import MarkdownIt
 
-    return _with_links(MarkdownIt("commonmark", {"html": False}))
+    return _of_passages(MarkdownIt("commonmark", {"html": False}))
 
 
-def _with_links(reader: Any) -> Any:
+def _of_passages(reader: Any) -> Any:
     """Return the reader: its formulas are set, its links lead from the report to the page, or are their words alone."""
 
     def block(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:

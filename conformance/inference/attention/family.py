@@ -1,27 +1,34 @@
 """What attention has besides: options of a constructor by which it says that it is more than the attention of 2017.
 
-An option whose name says which (fewer heads of keys, a cap, a scale) is asked for with that meaning. Where it computes
-what the textbook computes, or what a known mistake in it does, it is declared and judged as the rest is.
+An option whose name says which (fewer heads of keys, a cap, a scale) is asked for with that meaning, be it an argument
+or an entry of a configuration. Where it computes what the textbook computes, or what a known mistake in it does, it is
+declared and judged as the rest is.
 """
 
-import ast
 import inspect
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from torch import Tensor
 
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
+from attnconf.conformance.inference.building.building import Construction
+from attnconf.conformance.inference.building.option_spots import (
+    Given,
+    Option,
+    given_options,
+    options_of,
+    with_options_off,
+    with_value,
+)
 from attnconf.conformance.inference.texts.attention_requests import COMPONENT, POWERS, request
 from attnconf.conformance.inference.texts.attention_text import AttentionText
 from attnconf.conformance.inference.trials.binding import Place
 from attnconf.conformance.inference.trials.trial import Certificate, why
 from attnconf.conformance.inference.words.vocabulary import meanings, snake
-from attnconf.conformance.source.signatures import parameters_of
-from attnconf.conformance.source.syntax import expression_of
 
 SIZES = (24, 6, 4)  # three heads of queries share each of two heads of keys: side by side is not in turn
 SHARED = 2
@@ -31,30 +38,39 @@ FEWER = "fewer heads of keys and values than of queries"
 OF_KEYS = r"kv|key|rep|per|query"  # such names say that heads of keys are shared; groups may be of something else
 
 
-@dataclass(frozen=True)
-class Member:
-    """An option of the family: what it is called, what it may be handed, and what declares it."""
-
-    names: str
-    values: tuple[str, ...]
-    declares: tuple[str, str]
-    asked: Mapping[str, Any]
-
-
-MEMBERS = (
-    Member(
-        r"((att(entio)?n?|scores?)_?)?((logits?_?)?soft_?cap(ping)?|logits?_?cap)(_value)?|tope|plafond|deckel(ung)?|limitador",
-        ("config.softcap",),
-        ("score-cap", "given"),
-        {"softcap": 1.5},
-    ),
-    Member(
-        r"(qk_?|softmax_?|att(entio)?n_?|score_?)?scal(e|ing)(_?value)?|escala|skala|skalierung|echelle|scala|olcek|masshtab",
-        ("config.scale",),
-        ("score-scale", "given"),
-        {"scale": 0.3},
-    ),
+NO_CAP = "1e6"  # where code divides by a cap whatever it is
+CAPS = (
+    r"((att(entio)?n?|scores?)_?)?((logits?_?)?soft_?cap(ping)?|logits?_?cap)(_value)?|"
+    r"tope|plafond|deckel(ung)?|limitador"
 )
+SCALES = (
+    r"(qk_?|softmax_?|att(entio)?n_?|score_?)?scal(e|ing)(_?value)?|"
+    r"escala|skala|skalierung|echelle|scala|olcek|masshtab"
+)
+POWER = r"((query|q|score|attn|attention)_?)?(pre_?attn_?)?scalar|(escalar|skalar|scalaire)(_?\w+)?"  # scale⁻²
+MEMBERS = (
+    Option(CAPS, "softcap", ("score-cap", "given"), ("config.softcap",), ("None", NO_CAP), 1.5, "FAM-CAP-1"),
+    Option(
+        f"{SCALES}|{POWER}", "scale", ("score-scale", "given"), ("config.scale", "config.scale ** -2"),
+        ("None", "config.head_dim ** -0.5", "float(config.head_dim)"), 0.3, "FAM-SCALE-1",
+    ),
+)  # fmt: skip
+
+
+def quiet(place: Place, made: Construction) -> Iterator[Construction]:
+    """Yield a construction with caps and scales that are set by default such that nothing is, and as it is.
+
+    A scale that is a default of the class itself is what the class computes.
+    """
+    found = [
+        (spot, option)
+        for spot, option in options_of(place, made, MEMBERS)
+        if spot.passes or spot.owner or option.entry != "scale"
+    ]
+    if any(not spot.passes for spot, _ in found):
+        yield from with_options_off(made, found)
+    else:
+        yield made
 
 
 def with_family(place: Place, text: AttentionText, certified: str | None) -> AttentionText:
@@ -64,10 +80,15 @@ def with_family(place: Place, text: AttentionText, certified: str | None) -> Att
     text = _with_shared(place, text) if KEPT in text.made.text else text
     if not inspect.isclass(place.thing) or text.heads_last:
         return text
-    for p in parameters_of(place.thing):
-        for member in MEMBERS:
-            if _offers(p, member) and not re.search(rf"\b{p.name}=", text.made.text):
-                text = _with(place, text, p.name, member)
+    for given in given_options(text.made, MEMBERS):
+        words = f"{given.name}: {given.off} stands for none, which half precision shows" if given.off == NO_CAP else ""
+        text = text.but(left_alone=(*text.left_alone, words)) if words else text
+        off = text.but(made=with_value(text.made, given.name, given.off))
+        words = f"{given.name}: what it does is not known"
+        text = _with(place, text, given) or off.but(left_alone=(*off.left_alone, words))
+    for spot, member in options_of(place, text.made, MEMBERS):
+        if spot.passes and not re.search(rf"\b{spot.name}=", text.made.text):
+            text = _with(place, text, Given(spot.name, member, repr(spot.default)), spot.owner) or text
     return text
 
 
@@ -116,33 +137,20 @@ def as_many(made: str) -> tuple[str, ...]:
     return tuple(f"{name}: {FEWER} are not judged" for name in given if "kv_heads" in meanings(name))[:1]
 
 
-def _offers(p: inspect.Parameter, member: Member) -> bool:
-    """Return whether a parameter is off by default: what is always there has been bound already, or is no option."""
-    off = p.default is None or (type(p.default) in (int, float) and p.default == 0)
-    return off and re.fullmatch(member.names, snake(p.name)) is not None
-
-
-def _with(place: Place, text: AttentionText, name: str, member: Member) -> AttentionText:
+def _with(place: Place, text: AttentionText, given: Given, owner: str = "") -> AttentionText | None:
     """Return the text that hands an option on, if what comes of it is known: as the textbook has it, else a mistake."""
     mistaken: list[AttentionText] = []
-    for value in member.values:
-        one = text.but(made=_given(text, name, value), family=(*text.family, member.declares))
-        certificate = Certificate(COMPONENT, [*_requests(one, member.asked)])
-        given = certificate.replies(one.implementation(place))
-        if certificate.agrees(given, one.conventions()):
+    for value in given.option.values:
+        written = value if given.off == "None" and value == f"config.{given.option.entry}" else given.text(value)
+        made = with_value(text.made, given.name, written, owner)
+        one = text.but(made=made, family=(*text.family, given.option.declares))
+        certificate = Certificate(COMPONENT, [*_requests(one, {given.option.entry: given.option.asked})])
+        replies = certificate.replies(one.implementation(place))
+        if certificate.agrees(replies, one.conventions()):
             return one
-        if certificate.mistake(given, one.conventions()) is not None:
+        if certificate.mistake(replies, one.conventions()) is not None:
             mistaken.append(one)
-    return mistaken[0] if mistaken else text
-
-
-def _given(text: AttentionText, name: str, value: str) -> Any:
-    """Return the construction with one argument more."""
-    call = expression_of(text.made.text)
-    if not isinstance(call, ast.Call):
-        return text.made
-    words = [*call.keywords, ast.keyword(name, expression_of(value))]
-    return replace(text.made, text=ast.unparse(ast.Call(call.func, call.args, words)))
+    return mistaken[0] if mistaken else None
 
 
 def _requests(text: AttentionText, asked: Mapping[str, Any]) -> Iterator[Request]:

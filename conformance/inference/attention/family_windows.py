@@ -5,7 +5,6 @@ asked in both ways, and what equals the formula in one of them is right, where t
 hides nothing has no effect.
 """
 
-import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,14 +13,12 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention.said_of_windows import counts_own_key
-from attnconf.conformance.inference.building.building import Construction
+from attnconf.conformance.inference.building.option_spots import Option, options_of, with_value
 from attnconf.conformance.inference.texts.attention_requests import COMPONENT, POWERS, request
 from attnconf.conformance.inference.texts.attention_text import AttentionText
 from attnconf.conformance.inference.trials.binding import Place
 from attnconf.conformance.inference.trials.trial import Certificate, same
 from attnconf.conformance.inference.words.vocabulary import snake
-from attnconf.conformance.source.signatures import parameters_of
-from attnconf.conformance.source.syntax import expression_of
 
 NAMES = (
     r"(.*_)?(windows?|ventana|fenster|finestra|fenetre|fenêtre|janela|okn[oa]|venster|pencere|vindu(e|et)?|chuang(_?kou)?)"
@@ -36,17 +33,18 @@ KEYS = (  # what it may be handed, where ``{off}`` lets every key be seen
     f"({{off}} if {NO_LEFT} else config.window[0] + 1)",
     f"({{off}} if {NO_LEFT} else config.window[0])",
 )
+WINDOW = Option(NAMES, "window", GIVEN, KEYS, ("None", "256"), ASKED, "FAM-WINDOW-1")
 SIDES = "({off} if config.window is None else tuple(-1 if side is None else side for side in config.window))"
 
 
 def with_window(place: Place, text: AttentionText) -> AttentionText:
     """Return the text with its window, judged where it is known what it means, or that it does nothing."""
-    for name, off in _windows(place, text):
+    for name, off, owner in _windows(place, text):
         pair = off.startswith("(")
         values = [SIDES] if pair else list(KEYS[:1] if counts_own_key(place) else KEYS)
         if not pair and not text.causal_always and not text.flagged:
             continue
-        every = [text.but(made=_given(text.made, name, off, value.format(off=off)), family=(*text.family, GIVEN))
+        every = [text.but(made=with_value(text.made, name, value.format(off=off), owner), family=(*text.family, GIVEN))
                  for value in values]  # fmt: skip
         text = _judged(place, text, every, name, pair)
     return text
@@ -75,29 +73,15 @@ def _judged(place: Place, text: AttentionText, every: list[AttentionText], name:
     return text.but(unknown=(*text.unknown, f"the argument `{name}` hides keys in a way that is not known"))
 
 
-def _windows(place: Place, text: AttentionText) -> Iterator[tuple[str, str]]:
-    """Yield the arguments and entries that are called windows, and what they get where every key is seen."""
+def _windows(place: Place, text: AttentionText) -> Iterator[tuple[str, str, str]]:
+    """Yield the arguments and entries called windows, what they get where every key is seen, and whose they are."""
     told = re.findall(rf"""[(,{{ ]["']?(\w+)["']?(?:=|: )({OFF})(?=[,)}}])""", text.made.text)
     given = {name for name, _ in told}
-    yield from ((name, off) for name, off in told if re.fullmatch(NAMES, snake(name)))
-    if not isinstance(place.thing, type) or "(" not in text.made.text:
-        return
-    for p in parameters_of(place.thing):
-        off = p.default is None or (type(p.default) is int and p.default in (0, -1)) or p.default == (-1, -1)
-        if off and p.name not in given and re.fullmatch(NAMES, snake(p.name)) and f"{p.name}=" not in text.made.text:
-            yield p.name, repr(p.default)
-
-
-def _given(made: Construction, name: str, off: str, value: str) -> Construction:
-    """Return the construction with another value for an argument or entry, or with one argument more."""
-    there = rf"""([(,{{ ]["']?{name}["']?(?:=|: )){re.escape(off)}(?=[,)}}])"""
-    if re.search(there, made.text):
-        return replace(made, text=re.sub(there, lambda found: found[1] + value, made.text))
-    call = expression_of(made.text)
-    if not isinstance(call, ast.Call):
-        return made
-    words = [*call.keywords, ast.keyword(name, expression_of(value))]
-    return replace(made, text=ast.unparse(ast.Call(call.func, call.args, words)))
+    yield from ((name, off, "") for name, off in told if re.fullmatch(NAMES, snake(name)))
+    for spot, _ in options_of(place, text.made, (WINDOW,)):
+        off = spot.passes or spot.default == (-1, -1)
+        if off and spot.name not in given and not re.search(rf"\b{spot.name}[\"']?(=|: )", text.made.text):
+            yield spot.name, repr(spot.default), spot.owner
 
 
 def _requests(text: AttentionText) -> Iterator[Request]:

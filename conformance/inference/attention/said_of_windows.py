@@ -8,7 +8,8 @@ from attnconf.conformance.inference.trials.claims import said_in_file
 _WINDOW = r"\bwindow|\bsliding|ventana|fenster|finestra|fen[eê]tre|janela"
 _OWN = (  # what any of these is said of counts the query's own key
     r"\bi ?- ?\w+ ?\+ ?1\b|\bi ?- ?\( ?\w+ ?- ?1 ?\)|"
-    r"\b(itself|self|own( \w+)?) (is )?(included|among|counted)|\bincl(\.|uding|udes)? (it)?self|"
+    r"\b(itself|self|own( \w+)?|(present|current|newest) \w+) (is )?(included|among|counted)|"
+    r"\bincl(\.|uding|udes)? (it)?self|"
     r"\bitself and (the|its) (\w+ ?- ?1|other)|\bown (key|token|position) among|"
     r"\b`?[wnk]`? ((keys|tokens|positions) )?(in (total|all)|en total|insgesamt)\b"
 )

@@ -14,6 +14,7 @@ from attnconf.adapters.contract import MultiHeadAttentionConfig
 from attnconf.adapters.generated.modules import registered
 from attnconf.conformance.chapters.multi_head_attention.binding import APPEARANCES
 from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.inference.attention.family import quiet
 from attnconf.conformance.inference.attention.finish import finish
 from attnconf.conformance.inference.attention.readings import UNMADE, AttentionAttempts, of_form, otherwise
 from attnconf.conformance.inference.building.building import Construction, as_module, run, space_for, with_dropout
@@ -252,8 +253,19 @@ def _makings(place: Place) -> Iterator[Construction]:
     if isinstance(place.thing, FunctionType):
         return functional(place, TABLE)
     plain = constructions(place.name_in_text, place.thing, TABLE, place.module, place.part)
-    every = chain(of_arrays(place, TABLE), plain)
+    every = (made for one in chain(of_arrays(place, TABLE), plain) for made in _quiet(place, one))
     return (made for one in every for made in with_table(place, one, config_of(SEVERAL[0])))
+
+
+def _quiet(place: Place, made: Construction) -> Iterator[Construction]:
+    """Yield a construction with the caps and scales that are set by default taken away, if there are any."""
+    space = space_for(config_of(SEVERAL[0]), place.module)
+    try:
+        whole = attempt(partial(filled, made, TABLE, place.module, space))
+    except Failed:
+        whole = made
+    ways = list(quiet(place, whole))
+    yield from ways if ways[1:] else [made]
 
 
 def _weights_of(module: nn.Module) -> int:

@@ -90,9 +90,16 @@ def _orders(place: Place, text: LayerText, state: State) -> list[str]:
     said = says_its_placement(place.thing)
     if says_its_order(place.thing) and not said:
         return usual
-    alone = state.norms == len(ONE_NORM)
+    alone = state.norms == len(ONE_NORM) and not _norms_again(place, text)
     other = "parallel" if alone else "parallel-two" if state.norm_first else "output"
     return [other, *usual] if said or alone else [*usual, other]
+
+
+def _norms_again(place: Place, text: LayerText) -> bool:
+    """Return whether more is normalised than one norm in each layer, and one behind them, would."""
+    called = text.trace.functions if text.trace else []
+    once = 1 if place.component.endswith("_layer") else 3  # of two layers
+    return any(called.count(name) > once for name in ("layer_norm", "rms_norm", "rsqrt", "var", "std"))
 
 
 def _activations(place: Place, trace: Trace) -> list[str]:

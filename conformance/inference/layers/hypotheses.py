@@ -31,8 +31,9 @@ from attnconf.conformance.inference.building.configurations import filled
 from attnconf.conformance.inference.building.construction import build, constructions
 from attnconf.conformance.inference.building.initial_values import without_initial
 from attnconf.conformance.inference.building.module_sizes import names_read
+from attnconf.conformance.inference.building.option_spots import options_of, with_options_off
 from attnconf.conformance.inference.finding.layer_kinds import TABLES
-from attnconf.conformance.inference.layers.options import with_options_off
+from attnconf.conformance.inference.layers.options import OPTIONS
 from attnconf.conformance.inference.layers.parts import ROWS, layer_parts, layered, with_single
 from attnconf.conformance.inference.layers.probe import Probe
 from attnconf.conformance.inference.layers.sizing import sized
@@ -158,7 +159,7 @@ def _with_options_off(place: Place, made: Construction, table: Meanings) -> Iter
     except Failed:
         yield made
         return
-    yield from with_options_off(place, made)
+    yield from with_options_off(made, list(options_of(place, made, OPTIONS)))
 
 
 def _called_how(made: Construction, form: Any) -> str:

@@ -26,7 +26,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "long: run every third day, and with --in-full (support/drawn.py)")
+    config.addinivalue_line("markers", "long: run every fourth day, and with --in-full (support/drawn.py)")
     config.addinivalue_line("markers", "in_full: run with --in-full alone")
 
 

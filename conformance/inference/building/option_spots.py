@@ -15,8 +15,8 @@ from attnconf.conformance.inference.building.building import Construction
 from attnconf.conformance.inference.trials.binding import Place
 from attnconf.conformance.inference.words.records import is_named_tuple
 from attnconf.conformance.inference.words.vocabulary import snake
+from attnconf.conformance.source import source_text
 from attnconf.conformance.source.signatures import parameters_of
-from attnconf.conformance.source.source_text import code_reached
 from attnconf.conformance.source.syntax import expression_of
 
 QUIET = (None, 0, -1)  # defaults that let everything pass
@@ -76,18 +76,27 @@ def with_options_off(made: Construction, found: Sequence[tuple[Spot, Option]]) -
 
 
 def options_of(place: Place, made: Construction, options: Sequence[Option]) -> Iterator[tuple[Spot, Option]]:
-    """Yield what may be options of attention, by their names; entries of a configuration if the class reads them."""
+    """Yield what may be options of attention, by their names; no entries that other code alone reads."""
     call = expression_of(made.text)
     if not isinstance(call, ast.Call) or not isinstance(place.thing, type):
         return
     spots = [Spot(p.name, "", p.default) for p in parameters_of(place.thing)]
     for node in ast.walk(call):
         spots += _spots(node, place.module)
-    code = code_reached(place.thing)
     for spot in {(spot.name, spot.owner): spot for spot in spots}.values():
-        for option in options if not spot.owner or re.search(rf"\b{spot.name}\b", code) else ():
-            if not isinstance(spot.default, str | bool) and re.fullmatch(option.names, snake(spot.name)):
+        for option in options:
+            if isinstance(spot.default, str | bool) or not re.fullmatch(option.names, snake(spot.name)):
+                continue
+            if not spot.owner or not _of_others(place, spot.name):
                 yield spot, option
+
+
+def _of_others(place: Place, name: str) -> bool:
+    """Return whether other code of the file reads an entry, and the class does not."""
+    asked, text = rf"(\.|[\[(][\"']){name}\b", source_text.text_of_module(place.module)
+    if re.search(asked, source_text.code_reached(place.thing)):
+        return False
+    return text is not None and re.search(asked, text.text) is not None
 
 
 def _spots(node: ast.AST, module: ModuleType) -> Iterator[Spot]:

@@ -90,9 +90,9 @@ def _orders(place: Place, text: LayerText, state: State) -> list[str]:
     said = says_its_placement(place.thing)
     if says_its_order(place.thing) and not said:
         return usual
-    alone = state.norms == len(ONE_NORM) and not _norms_again(place, text)
+    alone = state.norms == len(ONE_NORM)
     other = "parallel" if alone else "parallel-two" if state.norm_first else "output"
-    return [other, *usual] if said or alone else [*usual, other]
+    return [other, *usual] if said or (alone and not _norms_again(place, text)) else [*usual, other]
 
 
 def _norms_again(place: Place, text: LayerText) -> bool:

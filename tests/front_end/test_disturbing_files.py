@@ -129,6 +129,7 @@ class Norm(nn.Module):
     assert reason == "only a selection was judged"
 
 
+@pytest.mark.long
 def test_a_library_with_wrapped_methods_of_c_is_looked_through(tmp_path):
     verdict, reason = verdict_of(tmp_path, "torch")
     assert verdict == "not-gradable"

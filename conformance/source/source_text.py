@@ -3,6 +3,7 @@
 import ast
 import inspect
 import linecache
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,6 +97,12 @@ def texts_reached(thing: Any) -> Iterator[str]:
 def code_reached(thing: Any) -> str:
     """Return the text of all functions ``reached``."""
     return "\n".join(texts_reached(thing))
+
+
+def only_others_have(pattern: str, thing: Any, module: Any) -> bool:
+    """Return whether the file of a module has a pattern, and what is ``reached`` from one of its things has not."""
+    text = text_of_module(module)
+    return text is not None and not re.search(pattern, code_reached(thing)) and bool(re.search(pattern, text.text))
 
 
 def functions_of(thing: Any) -> list[FunctionType]:

@@ -37,8 +37,7 @@ GROUPED = ("kv-heads", "grouped")
 FEWER = "fewer heads of keys and values than of queries"
 OF_KEYS = r"kv|key|rep|per|query"  # such names say that heads of keys are shared; groups may be of something else
 
-
-NO_CAP = "1e6"  # where code divides by a cap whatever it is
+NO_CAP = "1000000.0"  # as Python writes it; where code divides by a cap whatever it is
 CAPS = (
     r"((att(entio)?n?|scores?)_?)?((logits?_?)?soft_?cap(ping)?|logits?_?cap)(_value)?|"
     r"tope|plafond|deckel(ung)?|limitador"
@@ -49,10 +48,10 @@ SCALES = (
 )
 POWER = r"((query|q|score|attn|attention)_?)?(pre_?attn_?)?scalar|(escalar|skalar|scalaire)(_?\w+)?"  # scale⁻²
 MEMBERS = (
-    Option(CAPS, "softcap", ("score-cap", "given"), ("config.softcap",), ("None", NO_CAP), 1.5, "FAM-CAP-1"),
+    Option(CAPS, "softcap", ("score-cap", "given"), ("config.softcap",), ("None", NO_CAP), 1.5),
     Option(
         f"{SCALES}|{POWER}", "scale", ("score-scale", "given"), ("config.scale", "config.scale ** -2"),
-        ("None", "config.head_dim ** -0.5", "float(config.head_dim)"), 0.3, "FAM-SCALE-1",
+        ("None", "config.head_dim ** -0.5", "float(config.head_dim)"), 0.3,
     ),
 )  # fmt: skip
 
@@ -67,10 +66,8 @@ def quiet(place: Place, made: Construction) -> Iterator[Construction]:
         for spot, option in options_of(place, made, MEMBERS)
         if spot.passes or spot.owner or option.entry != "scale"
     ]
-    if any(not spot.passes for spot, _ in found):
-        yield from with_options_off(made, found)
-    else:
-        yield made
+    loud = any(not spot.passes for spot, _ in found)
+    yield from with_options_off(made, found if loud else [])
 
 
 def with_family(place: Place, text: AttentionText, certified: str | None) -> AttentionText:
@@ -80,16 +77,23 @@ def with_family(place: Place, text: AttentionText, certified: str | None) -> Att
     text = _with_shared(place, text) if KEPT in text.made.text else text
     if not inspect.isclass(place.thing) or text.heads_last:
         return text
-    for given in given_options(text.made, MEMBERS):
-        words = f"{given.name}: {given.off} stands for none, which half precision shows" if given.off == NO_CAP else ""
-        text = text.but(left_alone=(*text.left_alone, words)) if words else text
-        off = text.but(made=with_value(text.made, given.name, given.off))
-        words = f"{given.name}: what it does is not known"
-        text = _with(place, text, given) or off.but(left_alone=(*off.left_alone, words))
+    there = list(given_options(text.made, MEMBERS))
+    for given in there:
+        text = _with(place, text, given) or _never_asked(text, given)
+        if given.off == NO_CAP:
+            words = f"{given.name}: {NO_CAP} stands for none, which half precision shows"
+            text = text.but(left_alone=(*text.left_alone, words))
+    asked = {given.name for given in there}
     for spot, member in options_of(place, text.made, MEMBERS):
-        if spot.passes and not re.search(rf"\b{spot.name}=", text.made.text):
+        if spot.passes and spot.name not in asked and not re.search(rf"\b{spot.name}=", text.made.text):
             text = _with(place, text, Given(spot.name, member, repr(spot.default)), spot.owner) or text
     return text
+
+
+def _never_asked(text: AttentionText, given: Given) -> AttentionText:
+    """Return the text that lets an option be nothing, with words on it."""
+    words = f"{given.name}: what it does is not known"
+    return text.but(made=with_value(text.made, given.name, given.off), left_alone=(*text.left_alone, words))
 
 
 def _alike(text: AttentionText) -> AttentionText:

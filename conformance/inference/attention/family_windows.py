@@ -13,7 +13,7 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention.said_of_windows import counts_own_key
-from attnconf.conformance.inference.building.option_spots import Option, options_of, with_value
+from attnconf.conformance.inference.building.option_spots import spots_of, with_value
 from attnconf.conformance.inference.texts.attention_requests import COMPONENT, POWERS, request
 from attnconf.conformance.inference.texts.attention_text import AttentionText
 from attnconf.conformance.inference.trials.binding import Place
@@ -33,7 +33,6 @@ KEYS = (  # what it may be handed, where ``{off}`` lets every key be seen
     f"({{off}} if {NO_LEFT} else config.window[0] + 1)",
     f"({{off}} if {NO_LEFT} else config.window[0])",
 )
-WINDOW = Option(NAMES, "window", GIVEN, KEYS, ("None", "256"), ASKED, "FAM-WINDOW-1")
 SIDES = "({off} if config.window is None else tuple(-1 if side is None else side for side in config.window))"
 
 
@@ -78,7 +77,7 @@ def _windows(place: Place, text: AttentionText) -> Iterator[tuple[str, str, str]
     told = re.findall(rf"""[(,{{ ]["']?(\w+)["']?(?:=|: )({OFF})(?=[,)}}])""", text.made.text)
     given = {name for name, _ in told}
     yield from ((name, off, "") for name, off in told if re.fullmatch(NAMES, snake(name)))
-    for spot, _ in options_of(place, text.made, (WINDOW,)):
+    for spot in spots_of(place, text.made, NAMES):
         off = spot.passes or spot.default == (-1, -1)
         if off and spot.name not in given and not re.search(rf"\b{spot.name}[\"']?(=|: )", text.made.text):
             yield spot.name, repr(spot.default), spot.owner

@@ -22,9 +22,8 @@ from attnconf.conformance.inference.trials.binding import Bound
 from attnconf.conformance.inference.trials.spied import Seen
 from attnconf.conformance.inference.trials.trial import gap, reply
 from attnconf.conformance.inference.words.records import entries_of, records_made
-from attnconf.conformance.source import source_text
 from attnconf.conformance.source.signatures import parameters_of
-from attnconf.conformance.source.source_text import code_reached
+from attnconf.conformance.source.source_text import only_others_have
 from attnconf.conformance.source.syntax import tree_of
 from attnconf.conformance.worker.foreign_errors import meant, place, raised
 
@@ -80,8 +79,7 @@ def _of_others(bound: Bound, name: str) -> bool:
     """Return whether a name is an entry of a configuration that the class does not read, and other code does."""
     thing, asked = bound.place.thing, rf"[.\"']{name}\b"
     own = not isinstance(thing, type) or name in {p.name for p in parameters_of(thing)}
-    text = source_text.text_of_module(bound.place.module)
-    return not (own or text is None or re.search(asked, code_reached(thing))) and bool(re.search(asked, text.text))
+    return not own and only_others_have(asked, thing, bound.place.module)
 
 
 def idle_axes(bound: Bound, asked: Request, base: Reply) -> str:

@@ -15,8 +15,8 @@ from attnconf.conformance.inference.building.building import Construction
 from attnconf.conformance.inference.trials.binding import Place
 from attnconf.conformance.inference.words.records import is_named_tuple
 from attnconf.conformance.inference.words.vocabulary import snake
-from attnconf.conformance.source import source_text
 from attnconf.conformance.source.signatures import parameters_of
+from attnconf.conformance.source.source_text import only_others_have
 from attnconf.conformance.source.syntax import expression_of
 
 QUIET = (None, 0, -1)  # defaults that let everything pass
@@ -25,7 +25,7 @@ DICT = "{}"
 
 @dataclass(frozen=True)
 class Option:
-    """What an argument or entry is called, the entry of our configuration, and what it gets: ``{off}`` for nothing."""
+    """What an argument or entry is called, the entry of our configuration, and what it gets."""
 
     names: str
     entry: str
@@ -33,7 +33,7 @@ class Option:
     values: tuple[str, ...]
     off: tuple[str, ...]  # what lets everything pass, where its own default does not
     asked: Any
-    requirement: str
+    requirement: str = ""  # of a layer: what a mistake has to break, if it is one in this
 
 
 @dataclass(frozen=True)
@@ -76,27 +76,32 @@ def with_options_off(made: Construction, found: Sequence[tuple[Spot, Option]]) -
 
 
 def options_of(place: Place, made: Construction, options: Sequence[Option]) -> Iterator[tuple[Spot, Option]]:
-    """Yield what may be options of attention, by their names; no entries that other code alone reads."""
+    """Yield what may be options of attention, by their names."""
+    yield from ((spot, o) for spot in _all_spots(place, made) for o in options if _is_called(place, spot, o.names))
+
+
+def spots_of(place: Place, made: Construction, names: str) -> Iterator[Spot]:
+    """Yield the arguments and entries of these names."""
+    yield from (spot for spot in _all_spots(place, made) if _is_called(place, spot, names))
+
+
+def _is_called(place: Place, spot: Spot, names: str) -> bool:
+    """Return whether something has one of these names, and is no entry that only other code of the file reads."""
+    if isinstance(spot.default, str | bool) or not re.fullmatch(names, snake(spot.name)):
+        return False
+    reading = rf"(\.|[\[(][\"']){spot.name}\b"
+    return not (spot.owner and only_others_have(reading, place.thing, place.module))
+
+
+def _all_spots(place: Place, made: Construction) -> Iterator[Spot]:
+    """Yield the arguments of a class, and the entries of the configurations that it is handed, each once."""
     call = expression_of(made.text)
     if not isinstance(call, ast.Call) or not isinstance(place.thing, type):
         return
     spots = [Spot(p.name, "", p.default) for p in parameters_of(place.thing)]
     for node in ast.walk(call):
         spots += _spots(node, place.module)
-    for spot in {(spot.name, spot.owner): spot for spot in spots}.values():
-        for option in options:
-            if isinstance(spot.default, str | bool) or not re.fullmatch(option.names, snake(spot.name)):
-                continue
-            if not spot.owner or not _of_others(place, spot.name):
-                yield spot, option
-
-
-def _of_others(place: Place, name: str) -> bool:
-    """Return whether other code of the file reads an entry, and the class does not."""
-    asked, text = rf"(\.|[\[(][\"']){name}\b", source_text.text_of_module(place.module)
-    if re.search(asked, source_text.code_reached(place.thing)):
-        return False
-    return text is not None and re.search(asked, text.text) is not None
+    yield from {(spot.name, spot.owner): spot for spot in spots}.values()
 
 
 def _spots(node: ast.AST, module: ModuleType) -> Iterator[Spot]:

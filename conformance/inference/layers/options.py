@@ -17,7 +17,7 @@ OWN = "(config.embed_dim // config.num_heads)"
 CAPS = rf"{family.CAPS}|cap|(att(entio)?n|score)s?_?cap|tope(_\w+)?"
 
 OPTIONS = (
-    Option(CAPS, "score_cap", ("score-cap", "given"), ("config.score_cap",), ("None", "1e6"), 0.9, "ENC-CAP-1"),
+    Option(CAPS, "score_cap", ("score-cap", "given"), ("config.score_cap",), ("None", family.NO_CAP), 0.9, "ENC-CAP-1"),
     Option(
         f"{family.SCALES}|{family.POWER}", "score_scale", ("score-scale", "given"),
         ("config.score_scale", "config.score_scale ** -2"), ("None", f"{OWN} ** -0.5", f"float({OWN})"), 0.3,

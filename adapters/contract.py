@@ -783,8 +783,8 @@ COMPONENTS: dict[str, Component] = {
     "language_model": Component(
         LanguageModelConfig, "ids, *, key_mask=None",
         made_of=("token_embedding", "learned", "sinusoidal", "encoder"),
-        conventions=(*_ENCODERS, "final-norm", "added-positions", "sinusoidal-layout", "embedding-scale", "tying",
-                     "head-bias", "logit-cap"),
+        conventions=(*_ENCODERS, "final-norm", "added-positions", "padded-positions", "sinusoidal-layout",
+                     "embedding-scale", "tying", "head-bias", "logit-cap"),
         offers=_IN_LAYERS | _MEMBER_IN_LAYERS | {"ids", "untied", "tied", "head-bias", "logit-cap"}, attends=_IDS,
     ),
     "token_embedding": Component(
@@ -909,6 +909,10 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "tying": ("any", "none", "head", "all"),  # which tables are one
     # of a language model
     "added-positions": ("learned", "sinusoidal", "none", "any"),  # what is added to the rows of ids
+    "padded-positions": (
+        "kept",
+        "counted",
+    ),  # where padding stands before ids: each keeps its place, or ids alone count
     "head-bias": ("no", "yes", "any"),
     "logit-cap": ("none", "given", "15", "30"),  # c of c·tanh(s/c): config.softcap, or written in the code
     # -- tokens

@@ -38,7 +38,7 @@ _OF_NUMBERS = frozenset(
         "fourier-input", "fourier-order", "random-fourier-order", "rms-norm-weight", "rms-norm-cast", "rms-norm-eps",
         "word-end", "norm-order", "attention-scale", "glu-activated", "layer-norm-variance", "layer-norm-eps",
         "layer-norm-weight", "embedding-scale", "padding-row", "transformer-scale", "symbols",
-        "rotary-inside",
+        "rotary-inside", "padded-positions",
     }
 )  # fmt: skip
 

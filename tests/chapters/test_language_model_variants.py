@@ -18,7 +18,7 @@ class Language(Model):
         if not self.config.rotary:
             return x
         width = x.shape[-1]
-        angle = torch.arange(x.shape[1])[:, None] * 10000.0 ** (-torch.arange(0, width, 2) / width)
+        angle = self.places[..., None] * 10000.0 ** (-torch.arange(0, width, 2) / width)
         turn = torch.polar(torch.ones_like(angle, dtype=torch.float64), angle.double())
         halves = self.declares.get("rotary-inside") == "half"
         pairs = torch.stack(x.chunk(2, -1), -1) if halves else x.unflatten(-1, (-1, 2))
@@ -40,11 +40,11 @@ class Language(Model):
         table = self.weights["table.weight"]
         x = F.embedding(ids, table) * (math.sqrt(table.shape[1]) if self.config.scaled else 1.0)
         if self.config.positions == "learned":
-            return self.drop(x + self.weights["positions.weight"][: ids.shape[1]])
+            return self.drop(x + self.weights["positions.weight"][self.places])
         if self.config.positions == "none":
             return self.drop(x)
         half = table.shape[1] // 2
-        angles = torch.arange(ids.shape[1])[:, None] * 10000.0 ** (-torch.arange(half) / half)
+        angles = self.places[..., None] * 10000.0 ** (-torch.arange(half) / half)
         sines, cosines = angles.sin(), angles.cos()
         layout = self.declares.get("sinusoidal-layout", "interleaved")
         waves = {"halves": (sines, cosines), "halves-cos-first": (cosines, sines)}
@@ -52,6 +52,9 @@ class Language(Model):
         return self.drop(x + (torch.cat(waves[layout], -1) if layout in waves else beside).to(x))
 
     def logits(self, ids, key_mask):
+        self.places = torch.arange(ids.shape[1])
+        if self.declares.get("padded-positions") == "counted" and key_mask is not None:
+            self.places = (key_mask.long().cumsum(1) - 1).clamp(min=0)
         seen = torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool).tril()
         seen = seen if key_mask is None else seen & key_mask[:, None]
         x = self.placed(ids)
@@ -85,6 +88,15 @@ MANNERS = {
         "rms-norm-weight": "one-plus", "gated": "yes", "activation": "gelu-tanh", "added-positions": "none",
         "rotary-inside": "half", "embedding-scale": "sqrt", "logit-cap": "30",
     },
+    "OPT": {
+        "norm-order": "pre", "final-norm": "always", "tying": "head", "activation": "relu",
+        "padded-positions": "counted",
+    },
+    "Llama as it is padded on the left": {
+        "norm-order": "pre", "final-norm": "always", "tying": "none", "norm-kind": "rms", "layer-bias": "no",
+        "gated": "yes", "activation": "silu", "added-positions": "none", "rotary-inside": "half",
+        "padded-positions": "counted",
+    },
     "sines": {
         "norm-order": "both", "final-norm": "either", "tying": "any", "added-positions": "sinusoidal",
         "sinusoidal-layout": "halves", "head-bias": "yes",
@@ -117,6 +129,9 @@ HALF = {"added-positions": "none", "rotary-inside": "half"}
         ({"added-positions": "sinusoidal"}, {"sinusoidal-layout": "halves"}, "LM-POS-1"),
         (HALF, {**HALF, "rotary-inside": "interleaved"}, "LM-ORACLE-1"),
         ({}, {"attention-scale": "none"}, "LM-ORACLE-1"),
+        ({}, {"padded-positions": "counted"}, "LM-ORACLE-1"),
+        ({"padded-positions": "counted"}, {}, "LM-ORACLE-1"),
+        ({**HALF, "padded-positions": "counted"}, HALF, "LM-ORACLE-1"),
     ],
 )
 def test_what_is_not_as_declared_does_not_conform(declared, done, broken):

@@ -18,7 +18,7 @@ from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translations.layers import layer_weights
-from attnconf.conformance.engine.translations.models import model_weights
+from attnconf.conformance.engine.translations.models import model_weights, padding_last
 from attnconf.reference.language_model import capped, earlier, head_of, logits, through_layers
 
 # -- the cases
@@ -157,6 +157,11 @@ def wanted(subject: Subject, block: Call, order: Tensor | None = None) -> Tensor
     c = block.config
     order = torch.arange(c.embed_dim) if order is None else order
     weights = model_weights(layer_weights(block.weights, c, subject.choice), order.tolist())
-    seen = earlier(block.inputs["ids"], block.inputs.get("key_mask"))
-    h = through_layers(placed(subject, block)[..., order], weights, style_of(c), seen)
-    return capped(logits(h, head_of(weights), weights.get("head.bias")), c.softcap)
+
+    def compute(ids: Tensor, *, key_mask: Tensor | None = None) -> Tensor:
+        x = placed(subject, block.with_inputs(ids=ids))[..., order]
+        h = through_layers(x, weights, style_of(c), earlier(ids, key_mask))
+        return capped(logits(h, head_of(weights), weights.get("head.bias")), c.softcap)
+
+    counted = subject.choice("padded-positions") == "counted"
+    return padding_last(compute, **block.inputs) if counted else compute(**block.inputs)

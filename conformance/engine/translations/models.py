@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -164,11 +165,27 @@ def transformer(build: Build, choice: Choice) -> Build:
 
 
 def language_model(build: Build, choice: Choice) -> Build:
-    """Translate a language model: its layers, and the layout of its sines. The configuration says the rest."""
+    """Translate a language model: its layers, the layout of its sines, and what padding does to positions.
+
+    The configuration says the rest.
+    """
     with_layers = layer(build, choice)
 
     def component(config: Any, weights: Any) -> Forward:
         back = inverse(side_by_side(choice("sinusoidal-layout"), config.embed_dim))
-        return with_layers(config, model_weights(weights, back))
+        forward = with_layers(config, model_weights(weights, back))
+        return partial(padding_last, forward) if choice("padded-positions") == "counted" else forward
 
     return component
+
+
+def padding_last(forward: Forward, ids: Tensor, *, key_mask: Tensor | None = None) -> Any:
+    """Return what a causal model makes of ids when all padding stands behind them, each at its own place.
+
+    So no id behind padding counts it. What comes at padding means nothing.
+    """
+    if key_mask is None:
+        return forward(ids)
+    order = (~key_mask).int().argsort(dim=1, stable=True)
+    out = forward(ids.gather(1, order), key_mask=key_mask.gather(1, order))
+    return out.gather(1, order.argsort(dim=1)[..., None].expand_as(out))

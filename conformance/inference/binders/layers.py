@@ -18,6 +18,7 @@ from attnconf.conformance.inference.building.construction import build
 from attnconf.conformance.inference.building.loose_tensors import words_on_loose
 from attnconf.conformance.inference.finding.repeated_layers import repeated
 from attnconf.conformance.inference.layers import embedded_rows
+from attnconf.conformance.inference.layers.said_of_layers import contradicted
 from attnconf.conformance.inference.layers.conventions import variants
 from attnconf.conformance.inference.layers.dropped_branches import by_rate, unscaled
 from attnconf.conformance.inference.layers.even_widths import with_even_widths
@@ -275,7 +276,7 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
               *other.broken, *half_hidden(place, text, asked), *misnamed(place, text, asked.config),
               *over_ids.of_layers(place, text, asked.config), *of_source(place, text, asked.config),
               *embedded_rows.shared(place, text, asked.config), *unscaled_branches,
-              *by_rate(place, text, asked))  # fmt: skip
+              *by_rate(place, text, asked), *contradicted(place, text))  # fmt: skip
     open_ends = (*text.untried, *unapplied(place, text, asked.config), *switches(text),
                  *([cache] if cache and DIFFERS not in cache and ONE_ALONE not in cache else []),
                  *sharing, *words_on_loose(place, text.made, asked.config), *unread(place, text), *unscaled_by_choice,

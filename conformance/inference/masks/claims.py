@@ -48,7 +48,8 @@ def _said(thing: Any, name: str) -> set[str]:
     own = {vote for words in beside(thing, name) for vote in votes(words)} or set(_made_of_ids(thing, name))
     own = own or _said_where_made(thing, name)
     own = own or {vote for f in _handed_to(thing, name) for words in beside(f, name) for vote in votes(words)}
-    return own or {vote for words in _beside(_words_of_file(thing), name) for vote in votes(words)}
+    own = own or {vote for words in _beside(_words_of_file(thing), name) for vote in votes(words)}
+    return own or {vote for words in _in_sentences(thing, name) for vote in votes(words)}
 
 
 def words_on(thing: Any, name: str) -> str:
@@ -119,6 +120,13 @@ def _beside(lines: list[str], name: str) -> list[str]:
         found += [m["words"] for line in said if (m := re.search(within, line))]
     quoted = rf"`{re.escape(name)}`+\s*{shape}(is|are)\s+(?P<words>[^.;]+)"
     return found + [m["words"] for m in re.finditer(quoted, " ".join(said))]
+
+
+def _in_sentences(thing: Any, name: str) -> list[str]:
+    """Return what sentences of a class or function, and of its file, say that an argument is."""
+    said = " ".join((*said_in("\n".join(_lines(thing))), *_words_of_file(thing)))
+    is_said = rf"\b{re.escape(name)}\b`*\s+(is|are|vaut|est|ist|es|vale|è)\s+(?P<words>[^.;]+)"
+    return [m["words"] for m in re.finditer(is_said, said)]
 
 
 def _made_of_ids(thing: Any, name: str) -> list[str]:

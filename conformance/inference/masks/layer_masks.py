@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from attnconf.conformance.engine.evidence import Failure
-from attnconf.conformance.engine.request import Implementation, Request
+from attnconf.conformance.engine.request import Implementation, Reply, Request
 from attnconf.conformance.inference.masks.claims import claimed, likeliest_first, may_be, said_to_be_other
 from attnconf.conformance.inference.masks.forms import FILLED, as_said
 from attnconf.conformance.inference.masks.masking import UNLIKE_A_MASK
@@ -115,7 +115,8 @@ class Search:
             candidate = text.but(masks={**text.masks, **dict.fromkeys(names, form)})
             key = f"{form.keys_only} {form.told[:6]} {form.told[:7] == 'lengths'}"
             if key not in certificates:
-                certificates[key] = Certificate(text.component, self.requests(candidate, form, causal))
+                view = _at_ids if "padded-positions" in text.declares else None
+                certificates[key] = Certificate(text.component, self.requests(candidate, form, causal), view)
             certificate = certificates[key]
             distance = self.distance(candidate, form, causal, certificate)
             if within_rounding(distance):
@@ -131,6 +132,12 @@ class Search:
                 if certificate.mistake(certificate.replies(draft), text.declares):
                     return candidate, nearest[1]
         return nearest
+
+
+def _at_ids(given: Reply, asked: Request) -> Reply:
+    """Return a reply with nothing at padding: what comes there depends on how positions are counted."""
+    ids = asked.inputs.get("key_mask")
+    return given if ids is None else replace(given, out=given.out * ids[..., None])
 
 
 def _brings_causality(text: LayerText) -> bool:
@@ -202,6 +209,10 @@ def _encoding(search: Search, text: LayerText, slots: Sequence[str]) -> LayerTex
     for name in [n for n in slots if n not in strange]:
         others = {n: m for n, m in text.masks.items() if n != name}
         found, distance = search.find(text.but(masks=others), [name], "self")
+        if "padded-positions" in text.known.conventions and not within_rounding(distance):
+            counting = text.but(masks=others, declares={**text.declares, "padded-positions": "counted"})
+            again = search.find(counting, [name], "self")
+            found, distance = again if within_rounding(again[1]) else (found, distance)
         switch = None if within_rounding(distance) else _switch(search, text, name)
         if switch is not None:
             text = switch

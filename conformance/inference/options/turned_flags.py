@@ -27,6 +27,7 @@ BOTH_SIDES = (
     r"(is_?)?causal|bidirectional|(is_?|use_?)?gated|(include|with|keep|append)_?(the_?)?(inputs?|x|raw|identity)|"
     r"((elementwise_?)?affine|bias)"
 )
+SIDE_BY_SIDE = r"(is_?|use_?)?parallel_?(residual|attn|attention|blocks?|sub_?layers?|mlp|formulation)"
 PROMISES = r"(is_?|use_?)?(learn(ed|t|able)|trainable)(_?(pos(itions?|itional)?|pe|embeddings?))?"
 # Flags without which something is left out that a mistake would leave out: another sequence, the scale.
 TURNS_ON = (
@@ -99,11 +100,15 @@ def _told(bound: Bound, other: Bound, name: str, value: bool) -> Bound:
     told = _with_untried(bound.told, untried)
     if other.certified == "reference":
         told.append(f"turned       {name}: the textbook where it is {value}, too")
-        more = (
+        more: tuple[str, ...] = (
             *(f"{words}, where `{name}` is {value}" for words in other.broken if words not in bound.broken),
             *(f"the argument `{one}` of the constructor is not heeded, where `{name}` is {value}"
               for one in _unheeded(other) if one not in _unheeded(bound)),
         )  # fmt: skip
+        if re.fullmatch(SIDE_BY_SIDE, snake(name)) and other.draft.declares == bound.draft.declares:
+            more += (
+                f"the argument `{name}` of the constructor has no effect: one sublayer reads the other either way",
+            )
         told += [f"option       {words}" for words in more]
         tried = [one for one in bound.open_ends if one.endswith(UNTRIED) and one not in other.open_ends]
         told = [line for line in told if not line.endswith(tuple(tried))] if tried else told
@@ -160,5 +165,5 @@ def _flags(bound: Bound) -> Iterator[tuple[str, bool]]:
         if not isinstance(p.default, bool) or f"{p.name}=" in bound.draft.body or re.fullmatch(HINT, p.name):
             continue
         turns_on = not p.default and not re.fullmatch(LEAVES_OUT, plain)
-        if (turns_on or re.fullmatch(BOTH_SIDES, plain)) and not documented(bound.place, p.name):
+        if (turns_on or re.fullmatch(f"{BOTH_SIDES}|{SIDE_BY_SIDE}", plain)) and not documented(bound.place, p.name):
             yield p.name, not p.default

@@ -4,6 +4,7 @@ import torch
 
 from attnconf.conformance.chapters.language_model.mutants.shared import at, layer_by_layer
 from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.engine.translations.models import padding_last
 from attnconf.reference import encoder as encoders
 from attnconf.reference import language_model
 from attnconf.reference.masks import causal, key_padding
@@ -182,6 +183,20 @@ padding_inverted = Mutant(
             causal(ids.shape[1], ids.shape[1])
             if mask is None
             else causal(ids.shape[1], ids.shape[1]) & key_padding(~mask)
+        ),
+    },
+)
+
+padding_not_counted = Mutant(
+    "LM-padding-not-counted",
+    story="ids behind padding have the positions that they have without it, though each is said to keep its place",
+    breaks={"LM-ORACLE-1"},
+    hint='count places: torch.arange(length); or declare padded-positions = "counted"',
+    replace={
+        language_model.language_model: lambda ids, weights, style, frame, mask: padding_last(
+            lambda ids, key_mask=None: language_model.language_model(ids, weights, style, frame, key_mask),
+            ids,
+            key_mask=mask,
         ),
     },
 )

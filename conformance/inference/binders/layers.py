@@ -18,7 +18,6 @@ from attnconf.conformance.inference.building.construction import build
 from attnconf.conformance.inference.building.loose_tensors import words_on_loose
 from attnconf.conformance.inference.finding.repeated_layers import repeated
 from attnconf.conformance.inference.layers import embedded_rows
-from attnconf.conformance.inference.layers.said_of_layers import contradicted
 from attnconf.conformance.inference.layers.conventions import variants
 from attnconf.conformance.inference.layers.dropped_branches import by_rate, unscaled
 from attnconf.conformance.inference.layers.even_widths import with_even_widths
@@ -38,6 +37,7 @@ from attnconf.conformance.inference.layers.finish import (
 from attnconf.conformance.inference.layers.hypotheses import hypotheses
 from attnconf.conformance.inference.layers.idle_segments import idle_segments
 from attnconf.conformance.inference.layers.members import with_members
+from attnconf.conformance.inference.layers.said_of_layers import contradicted
 from attnconf.conformance.inference.layers.state import State, uncovered
 from attnconf.conformance.inference.layers.turned_layers import turned
 from attnconf.conformance.inference.layers.unread_parameters import unread

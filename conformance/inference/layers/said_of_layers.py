@@ -7,7 +7,10 @@ from attnconf.conformance.inference.texts.layer_text import LayerText
 from attnconf.conformance.inference.trials.binding import Place
 from attnconf.conformance.inference.trials.claims import said_in
 
-_SQUARED = r"\bsquared?[- ]re_?lu\b|\bre_?lu[- ]?squared\b|\bre_?lu ?(2|²)|\bre_?lu ?\([^()]*(\([^()]*\))?[^()]*\) ?(\^|\*\*) ?2"
+_SQUARED = (
+    r"\bsquared?[- ]re_?lu\b|\bre_?lu[- ]?squared\b|\bre_?lu ?(2|²)|"
+    r"\bre_?lu ?\([^()]*(\([^()]*\))?[^()]*\) ?(\^|\*\*) ?2"
+)
 _HEADS = r"\b(each|every|single|per)[- ]head\b|\bover (the )?`?head_?dim\b"
 _NORMED = r"\bnorm\w*|\brms[- ]?norm\w*"
 _INNER = r"\bq(uer(y|ies))?\b|\bq_?k\b|\bq/k\b"

@@ -7,7 +7,7 @@ declared and judged as the rest is.
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -108,7 +108,8 @@ def _with_shared(place: Place, text: AttentionText) -> AttentionText:
     What comes of it is judged, also where nobody knows what it is; but a number of groups may be of something else.
     """
     name = kept_by(text.made.text)
-    one = text.but(family=(*text.family, GROUPED), state=tuple(map(_of_kept, text.state)))
+    made = _with_kept_arrays(text.made, text.state)
+    one = text.but(made=made, family=(*text.family, GROUPED), state=tuple(map(_of_kept, text.state)))
     certificate = Certificate(COMPONENT, [*_requests(one, {"num_kv_heads": SHARED})])
     given = certificate.replies(one.implementation(place))
     failure = next((each for each in given if isinstance(each, Failure)), None)
@@ -121,6 +122,16 @@ def _with_shared(place: Place, text: AttentionText) -> AttentionText:
         return _alike(text).but(unshared=f"the argument `{name}`: with {FEWER} it raises: {why(failure)}")
     what = f"{name}: {FEWER} are not judged" + (f": {why(failure)}" if failure else "")
     return _alike(text).but(left_alone=(*text.left_alone, what))
+
+
+def _with_kept_arrays(made: Construction, state: Sequence[str]) -> Construction:
+    """Return a construction whose arrays for keys and values, where a function is handed them, are of kept heads."""
+    rows, columns, text = f"({KEPT}) * config.head_dim", "config.embed_dim", made.text
+    square = r"torch\.zeros\(config\.num_heads \* config\.head_dim, config\.embed_dim\)"
+    for name, turned in re.findall(r"""^"(\w+)": weights\["[kv]\.weight"\](\.T|)$""", "\n".join(state), re.MULTILINE):
+        shape = f"{columns}, {rows}" if turned else f"{rows}, {columns}"
+        text = re.sub(rf"\b{name}={square}", f"{name}=torch.zeros({shape})", text)
+    return replace(made, text=text)
 
 
 def _of_kept(entry: str) -> str:

@@ -8,11 +8,13 @@ hides nothing has no effect.
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention.said_of_windows import counts_own_key
+from attnconf.conformance.inference.attention.window_switches import switches
 from attnconf.conformance.inference.building.option_spots import spots_of, with_value
 from attnconf.conformance.inference.texts.attention_requests import COMPONENT, POWERS, request
 from attnconf.conformance.inference.texts.attention_text import AttentionText
@@ -33,6 +35,7 @@ KEYS = (  # what it may be handed, where ``{off}`` lets every key be seen
     f"({{off}} if {NO_LEFT} else config.window[0] + 1)",
     f"({{off}} if {NO_LEFT} else config.window[0])",
 )
+SWITCHES = 3  # values of options that may turn a window on
 SIDES = "({off} if config.window is None else tuple(-1 if side is None else side for side in config.window))"
 
 
@@ -45,7 +48,12 @@ def with_window(place: Place, text: AttentionText) -> AttentionText:
             continue
         every = [text.but(made=with_value(text.made, name, value.format(off=off), owner), family=(*text.family, GIVEN))
                  for value in values]  # fmt: skip
-        text = _judged(place, text, every, name, pair)
+        turned = [
+            one.but(made=with_value(one.made, spot.name, f"({default} if {NO_LEFT} else {other})", spot.owner))
+            for spot, default, other in islice(switches(place, text.made, name), SWITCHES)
+            for one in every
+        ]
+        text = _judged(place, text, [*turned, *every], name, pair)
     return text
 
 
@@ -58,10 +66,12 @@ def _judged(place: Place, text: AttentionText, every: list[AttentionText], name:
         certificate = Certificate(COMPONENT, list(_requests(one)))
         given = certificate.replies(one.implementation(place))
         failed = failed or any(isinstance(each, Failure) for each in given)
-        nothing = nothing and len(given) == 2 and same(*given)
+        idle = len(given) == 2 and same(*given)
+        nothing = nothing and idle
         if certificate.agrees(given, one.conventions()):
             return one if whole else text
-        mistakes += [(one, m) for m in [certificate.mistake(given, one.conventions())] if m is not None]
+        if not (idle and failed):  # what may turn it on was not tried
+            mistakes += [(one, m) for m in [certificate.mistake(given, one.conventions())] if m is not None]
     if mistakes and whole:
         return mistakes[0][0]
     if mistakes:

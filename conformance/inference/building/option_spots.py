@@ -77,12 +77,12 @@ def with_options_off(made: Construction, found: Sequence[tuple[Spot, Option]]) -
 
 def options_of(place: Place, made: Construction, options: Sequence[Option]) -> Iterator[tuple[Spot, Option]]:
     """Yield what may be options of attention, by their names."""
-    yield from ((spot, o) for spot in _all_spots(place, made) for o in options if _is_called(place, spot, o.names))
+    yield from ((spot, o) for spot in every_spot(place, made) for o in options if _is_called(place, spot, o.names))
 
 
 def spots_of(place: Place, made: Construction, names: str) -> Iterator[Spot]:
     """Yield the arguments and entries of these names."""
-    yield from (spot for spot in _all_spots(place, made) if _is_called(place, spot, names))
+    yield from (spot for spot in every_spot(place, made) if _is_called(place, spot, names))
 
 
 def _is_called(place: Place, spot: Spot, names: str) -> bool:
@@ -93,7 +93,7 @@ def _is_called(place: Place, spot: Spot, names: str) -> bool:
     return not (spot.owner and only_others_have(reading, place.thing, place.module))
 
 
-def _all_spots(place: Place, made: Construction) -> Iterator[Spot]:
+def every_spot(place: Place, made: Construction) -> Iterator[Spot]:
     """Yield the arguments of a class, and the entries of the configurations that it is handed, each once."""
     call = expression_of(made.text)
     if not isinstance(call, ast.Call) or not isinstance(place.thing, type):

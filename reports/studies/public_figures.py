@@ -4,24 +4,23 @@
 
 public_code.tsv has what the suite said, public_truth.tsv what people found who compared the code with formulas of
 their own, by the same numbers: of all that was judged and not called conformant, and of a sample of what was.
+public_sums.tsv has both by kind of repository and by frame.
 public_conventions.tsv has what was read off the code of all, in sums.
 Not part of the installed package.
 """
 
-import csv
 import math
-import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from attnconf.reports.plots import as_svg
+from attnconf.reports.studies import public_code
+from attnconf.reports.studies.public_code import Row, truth_of
 from attnconf.reports.studies.public_conventions import CALLS, CONSTRUCTORS, NOT_READ, OTHERS
 
 HERE = Path(__file__).parent
 PAGE = HERE / "public_code.md"
 VERDICTS = ("conformant", "nonconformant", "unrecognised", "incomplete", "not-gradable")
-COLOURS = ("#2a9d5c", "#c0392b", "#e39a3b", "#8d8d8d", "#dddddd")
 CONVENTIONS = {
     "norm-order": "norms stand", "eps": "ε", "activation": "the activation", "gated": "gated", "mask": "a mask",
     "rope-pairing": "pairs of a rotation", "rotary-inside": "rotation inside a layer", "returned-weights": "weights",
@@ -29,39 +28,52 @@ CONVENTIONS = {
     "fully-masked-row": "a query that sees no key", "sinusoidal-output": "sinusoidal positions",
 }  # fmt: skip
 MOST = 8  # answers to a question
-Row = dict[str, str]
+Counts = Counter[tuple[str, str]]  # (verdict, truth)
 
 
 def table(name: str) -> list[Row]:
     """Return the lines of a table beside this file."""
-    with (HERE / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return public_code.table(HERE / name)
 
 
-def interval(count: int, of: int) -> str:
-    """Return a share with its 95 % interval (Wilson), in words."""
-    if not of:
-        return "none"
+def ends(count: int, of: int) -> tuple[float, float]:
+    """Return the ends of the 95 % interval of a share (Wilson)."""
     z, share = 1.96, count / of
     middle = (share + z * z / (2 * of)) / (1 + z * z / of)
     half = z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / (1 + z * z / of)
-    words = f"{count} of {of} ({share:.1%}; {max(0, middle - half):.0%} to {min(1, middle + half):.0%})"
-    return words.replace("%", " %")
+    return max(0, middle - half), min(1, middle + half)
 
 
-def found(rows: Sequence[Row], truths: dict[str, Row]) -> Counter[tuple[str, str]]:
-    """Count (verdict, truth) of what was judged; what is conformant counts as right where nobody found otherwise."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for row in rows:
-        known = truths.get(row["number"], {}).get("truth", "right" if row["verdict"] == "conformant" else "")
-        if row["verdict"] != "not-gradable" and known:
-            counts[row["verdict"], "right" if known == "edge" else known] += 1
+def interval(count: int, of: int) -> str:
+    """Return a share with its 95 % interval, in words."""
+    if not of:
+        return "none"
+    low, high = ends(count, of)
+    return f"{count} of {of} ({count / of:.1%}; {low:.0%} to {high:.0%})".replace("%", " %")
+
+
+def found(rows: Sequence[Row], truths: Mapping[str, Row]) -> Counts:
+    """Count (verdict, truth) of rows of public_code.tsv."""
+    return Counter((row["verdict"], truth_of(row, truths)) for row in rows)
+
+
+def summed(column: str, value: str = "", part: str = "") -> Counts:
+    """Count (verdict, truth) of what is of a kind or in a frame, in one part or in both."""
+    counts: Counts = Counter()
+    for row in table("public_sums.tsv"):
+        if row["column"] == column and value in ("", row["value"]) and part in ("", row["part"]):
+            counts[row["verdict"], row["truth"]] += int(row["count"])
     return counts
 
 
-def sum_of(truth: str, counts: Counter[tuple[str, str]]) -> int:
+def sum_of(truth: str, counts: Counts) -> int:
     """Return how many are of one truth, whatever the verdict."""
     return sum(n for (_, one), n in counts.items() if one == truth)
+
+
+def wrong_of(counts: Counts) -> str:
+    """Return how many are wrong of what is right or wrong, with the interval."""
+    return interval(sum_of("wrong", counts), sum_of("right", counts) + sum_of("wrong", counts))
 
 
 def in_short(rows: Sequence[Row], truths: dict[str, Row]) -> list[str]:
@@ -89,16 +101,26 @@ def in_short(rows: Sequence[Row], truths: dict[str, Row]) -> list[str]:
     return ["| | |", "|---|---|", *(f"| {words} | {figure} |" for words, figure in lines.items())]
 
 
-def by(column: str, rows: Sequence[Row], truths: dict[str, Row]) -> list[str]:
-    """Return verdicts and what is wrong by component, or by kind of repository, as lines of a table."""
+def by(column: str, counted: Mapping[str, Counts]) -> list[str]:
+    """Return verdicts and what is wrong of each value of a column, as lines of a table."""
     lines = [f"| {column} | drawn | {' | '.join(VERDICTS)} | wrong, of what is right or wrong |", "|---" * 8 + "|"]
-    for value in sorted({row[column] for row in rows}):
-        here = [row for row in rows if row[column] == value]
-        counts, verdicts = found(here, truths), Counter(row["verdict"] for row in here)
-        right, wrong = sum_of("right", counts), sum_of("wrong", counts)
+    for value, counts in counted.items():
+        verdicts = Counter({v: sum(n for (one, _), n in counts.items() if one == v) for v in VERDICTS})
         numbers = " | ".join(str(verdicts[v]) for v in VERDICTS)
-        lines.append(f"| {value} | {len(here)} | {numbers} | {interval(wrong, right + wrong)} |")
+        lines.append(f"| {value} | {verdicts.total()} | {numbers} | {wrong_of(counts)} |")
     return lines
+
+
+def by_component(rows: Sequence[Row], truths: Mapping[str, Row]) -> dict[str, Counts]:
+    """Return the counts of each component."""
+    names = sorted({row["component"] for row in rows})
+    return {name: found([row for row in rows if row["component"] == name], truths) for name in names}
+
+
+def by_sums(column: str, part: str = "") -> dict[str, Counts]:
+    """Return the counts of each kind of repository, or of each frame."""
+    values = sorted({row["value"] for row in table("public_sums.tsv") if row["column"] == column})
+    return {value: summed(column, value, part) for value in values}
 
 
 def mistakes(truths: dict[str, Row]) -> list[str]:
@@ -109,19 +131,7 @@ def mistakes(truths: dict[str, Row]) -> list[str]:
 
 def why_not(rows: Sequence[Row]) -> list[str]:
     """Return why things were not gradable, as lines of a table."""
-
-    def kind(reason: str) -> str:
-        if "ModuleNotFoundError" in reason or "No module named" in reason:
-            return "a library is missing, or a module of its own"
-        if "CUDA" in reason or "accelerator" in reason:
-            return "it wants a GPU"
-        if "takes fewer inputs" in reason or "has many more weights" in reason or "is no parameter" in reason:
-            return "another form than any component"
-        if "Error" in reason:
-            return "it raises, however it is built and called"
-        return "anything else"
-
-    counts = Counter(kind(r["reason"]) for r in rows if r["verdict"] == "not-gradable")
+    counts = Counter(row["why"] for row in rows if row["verdict"] == "not-gradable")
     return ["| why it was not judged | |", "|---|---|", *(f"| {w} | {n} |" for w, n in counts.most_common())]
 
 
@@ -144,12 +154,7 @@ def at_the_edges(rows: Sequence[Row], truths: dict[str, Row]) -> list[str]:
     """Return of what is right but for an edge what the suite had said of it, as lines of a table."""
 
     def kind(row: Row) -> str:
-        rule = re.search(r"\b[A-Z]+-[A-Z]+-\d\b", row["reason"])
-        if row["verdict"] == "conformant":
-            return by_hand
-        if "has no effect" in row["reason"]:
-            return "an argument without effect"
-        return f"{rule[0]} does not hold" if rule else "an option that raises"
+        return by_hand if row["verdict"] == "conformant" else row["why"]
 
     here = [row for row in rows if truths.get(row["number"], {}).get("truth") == "edge"]
     audited = [truth["truth"] for truth in truths.values() if truth["checked"] == "audit"]
@@ -213,48 +218,61 @@ def text() -> str:
     lines = []
     for part, words in (("first", "The first part"), ("last", "The last third")):
         here = [row for row in rows if row["part"] == part]
-        if here:
-            lines += [f"### {words}, as it fell", "", *in_short(here, truths), ""]
-            lines += [*by("component", here, truths), "", *by("kind", here, truths), "", *why_not(here), ""]
+        lines += [f"### {words}, as it fell", "", *in_short(here, truths), ""]
+        lines += [*by("component", by_component(here, truths)), "", *by("kind", by_sums("kind", part)), ""]
+        lines += [*by("frame", by_sums("frame", part)), "", *why_not(here), ""]
+    lines += ["### Both parts", "", *by("component", by_component(rows, truths)), "", *by("kind", by_sums("kind")), ""]
+    lines += [*by("frame", by_sums("frame")), ""]
     lines += ["### What is wrong, both parts", "", *mistakes(truths), ""]
     lines += ["### What is lost only at the edges, both parts", "", *at_the_edges(rows, truths), ""]
     return "\n".join([*lines, "### Conventions, both parts", "", *choices(rows)])
 
 
 def in_a_line() -> str:
-    """Return what the README says of it: how much is wrong, of what could be judged."""
-    counts = found(table("public_code.tsv"), {t["number"]: t for t in table("public_truth.tsv")})
+    """Return what the README says of it: how much is wrong of what was found by names and could be judged."""
+    counts = summed("frame", "names")
     right, wrong = sum_of("right", counts), sum_of("wrong", counts)
-    return f"Of {right + wrong} public implementations, drawn by a rule, {wrong} are wrong on ordinary input"
+    return f"Of {right + wrong} public implementations that were drawn by a rule and could be judged, {wrong} are wrong"
 
 
-def picture() -> str:
-    """Return the verdicts by component as an SVG."""
-    from matplotlib.figure import Figure
-
-    rows = table("public_code.tsv")
-    parts = [part for part in ("first", "last") if any(r["part"] == part for r in rows)]
-    figure = Figure(figsize=(9, 2.6 * len(parts)), layout="constrained")
-    for axes, part in zip(figure.subplots(len(parts), squeeze=False)[:, 0], parts, strict=True):
-        names = sorted({r["component"] for r in rows}, reverse=True)
-        left = [0] * len(names)
-        for verdict, colour in zip(VERDICTS, COLOURS, strict=True):
-            counts = [sum((r["component"], r["verdict"], r["part"]) == (n, verdict, part) for r in rows) for n in names]
-            axes.barh(names, counts, left=left, color=colour, label=verdict)
-            left = [a + b for a, b in zip(left, counts, strict=True)]
-        axes.set_title(f"{'first part' if part == 'first' else 'last third'}: {sum(left)} implementations")
-        axes.legend(fontsize=7, loc="lower right")
-    return as_svg(figure)
+def answer() -> str:
+    """Return the answer to the question of the study, as Markdown."""
+    rows, truths = table("public_code.tsv"), {t["number"]: t for t in table("public_truth.tsv")}
+    commonest, times = Counter(t["mistake"] for t in truths.values() if t["truth"] == "wrong").most_common(1)[0]
+    audited = [t["truth"] for t in truths.values() if t["checked"] == "audit"]
+    unread = sum(row["verdict"] == "conformant" for row in rows) - len(audited)
+    components = "; ".join(f"{name} {wrong_of(counts)}" for name, counts in by_component(rows, truths).items())
+    kinds = "; ".join(f"{name} {wrong_of(counts)}" for name, counts in by_sums("kind").items())
+    share = wrong_of(summed("frame", "names")).partition(" (")[2]
+    not_judged = sum(row["verdict"] == "not-gradable" for row in rows)
+    return "\n".join(
+        (
+            f"* {in_a_line()} on ordinary input ({share}. Apart from these, of well-known "
+            f"libraries {wrong_of(summed('frame', 'libraries'))}, of repositories with which the suite was mended before "
+            f"{wrong_of(summed('frame', 'seen'))}; of all {wrong_of(summed('frame'))}.",
+            f"* By component, of all: {components}.",
+            f"* By kind of repository, of all: {kinds}.",
+            f"* The commonest mistake: {commonest}, {times} of {sum_of('wrong', found(rows, truths))}.",
+            f"* These are lower bounds: {unread} of the right ones were called conformant and read by nobody; of "
+            f"{len(audited)} such that were read {audited.count('wrong')} is wrong "
+            f"({interval(audited.count('wrong'), len(audited)).partition('; ')[2]}.",
+            f"* {not_judged} of {len(rows)} could not be judged, and nothing is said of these.",
+            "* Intervals take implementations for independent of each other. They are not quite: a repository gives at "
+            "most two, and code is copied with other names.",
+        )
+    )
 
 
 def main() -> None:
+    from attnconf.reports.studies import public_picture
+
     page = PAGE.read_text(encoding="utf-8")
-    for name, made in (("figures", text()), ("conventions", conventions())):
+    for name, made in (("answer", answer()), ("figures", text()), ("conventions", conventions())):
         head, mark, rest = page.partition(f"<!-- {name} -->\n")
         tail = rest.partition(f"<!-- end of {name} -->")[2]
         page = f"{head}{mark}{made}\n<!-- end of {name} -->{tail}"
     PAGE.write_text(page, encoding="utf-8")
-    (HERE / "public_code.svg").write_text(picture(), encoding="utf-8")
+    (HERE / "public_code.svg").write_text(public_picture.picture(), encoding="utf-8")
 
 
 if __name__ == "__main__":

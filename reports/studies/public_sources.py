@@ -12,6 +12,7 @@ import ast
 import csv
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -223,6 +224,15 @@ def write(path: Path, rows: Sequence[dict[str, str]], columns: Sequence[str]) ->
         table.writerows(rows)
 
 
+def has_clone(clones: Path, repository: str) -> bool:
+    """Return whether a folder of clones has that of a repository."""
+    try:
+        clone(clones, repository)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("clones", type=Path)
@@ -231,6 +241,8 @@ def main(words: Sequence[str] | None = None) -> None:
     given = parser.parse_args(words)
     frame = framed(given.folder / "public_frame.tsv")
     reached = frame[: given.first]
+    if not any(has_clone(given.clones, one.repository) for one in frame):
+        sys.exit(f"no clone of any repository of the frame in {given.clones}: no table is changed")
     drawn = Drawn()
     became = {one.repository: draw(one, given.clones, drawn) for one in reached}
     write(given.folder / "public_sources.tsv", drawn.rows, COLUMNS)

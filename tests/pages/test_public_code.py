@@ -11,7 +11,7 @@ import pytest
 
 from attnconf.conformance.source.syntax import tree_of
 from attnconf.reports.studies import public_clones, public_code, public_components, public_sources
-from attnconf.reports.studies.public_clones import Clone, Limits, Place
+from attnconf.reports.studies.public_clones import Clone, Limits
 from attnconf.reports.studies.public_sources import Framed
 
 STUDIES = Path(public_code.__file__).parent
@@ -98,13 +98,55 @@ def test_sources_are_judged_once_and_published_without_names(folder, capsys):
     words = [str(folder / "clones"), str(folder / "out"), "--part", part, "--only", number, "--attnconf", attnconf]
     public_code.main([*words, "--folder", str(folder)])
     assert "norms         conformant     1" in capsys.readouterr().out
-    (published,) = table(folder / "public_code.tsv")
+    (published,) = table(folder / "out" / "public_code.tsv")
+    assert not {"kind", "frame", "reason"} & published.keys()
     assert published["verdict"] == "conformant"
     assert published["judged_as"] == "rms_norm conformant"
     assert not any("someone" in text for text in published.values())
-    words[-1] = "no such command"  # would raise if it were asked again
+    counts = table(folder / "out" / "public_sums.tsv")
+    assert {(row["column"], row["verdict"], row["truth"], row["count"]) for row in counts} == {
+        ("kind", "conformant", "right", "1"), ("frame", "conformant", "right", "1"),
+    }  # fmt: skip
+    words[-1] = "false"  # would leave no results if it were asked again
     public_code.main([*words, "--folder", str(folder)])
-    assert table(folder / "public_code.tsv") == [published]
+    assert table(folder / "out" / "public_code.tsv") == [published]
+    assert not (folder / "public_code.tsv").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--only", "99999"], "the first part has no source 99999"),
+        (["--attnconf", "no such command"], "no command no such command"),
+        (["--folder", "nowhere"], "No such file or directory: 'nowhere/public_sources.tsv'"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(words, said, folder, capsys):
+    with pytest.raises(SystemExit):
+        public_code.main([str(folder), str(folder / "out"), "--part", "first", "--attnconf", "false", *words])
+    assert capsys.readouterr().err.splitlines()[-1].endswith(said)
+    assert not (folder / "out").exists()
+
+
+def test_what_leaves_no_results_or_has_no_clone_is_said_and_not_kept(folder, capsys):
+    rows, _ = draw(folder)
+    part = rows[0]["part"]
+    words = [str(folder / "out"), "--part", part, "--folder", str(folder), "--attnconf", "false"]
+    numbers = [row["number"] for row in rows if row["part"] == part]
+    for clones, why in ((folder / "clones", "it left no results: and said nothing"), (folder, "no clone of someone/")):
+        with pytest.raises(SystemExit, match=f"{len(numbers)} of {len(numbers)} were not judged"):
+            public_code.main([str(clones), *words])
+        said = capsys.readouterr().err.splitlines()
+        assert [line.partition(": ")[0] for line in said if f": {why}" in line] == numbers
+    assert not list((folder / "out").glob("*.json"))
+
+
+def test_where_there_is_no_clone_nothing_is_drawn_and_no_table_is_touched(folder):
+    before = (folder / "public_frame.tsv").read_text(encoding="utf-8")
+    with pytest.raises(SystemExit, match="no clone of any repository"):
+        public_sources.main([str(folder / "nowhere"), "--folder", str(folder)])
+    assert (folder / "public_frame.tsv").read_text(encoding="utf-8") == before
+    assert not (folder / "public_sources.tsv").exists()
 
 
 def test_what_does_not_end_is_ended_with_all_that_it_started(tmp_path):
@@ -137,16 +179,25 @@ def test_a_definition_is_eligible_by_its_name_and_its_tree(text, component):
 
 
 @pytest.mark.parametrize(
-    ("reason", "shown"),
+    ("verdict", "reason", "kind"),
     [
-        ("MyNorm('x') raises KeyError: \"model.x\"", "…(…) raises KeyError: …"),
-        ("layers/norm.py:3 is not loaded", "… is not loaded"),
-        ("norm\nof someone", "…  of …".replace("  ", " ")),
+        ("conformant", "", ""),
+        (
+            "not-gradable",
+            "ImportError: cannot import name 'x' from 'y'",
+            "a library is missing, or a module of its own",
+        ),
+        ("not-gradable", "MyNorm('x') raises KeyError", "it raises, however it is built and called"),
+        ("not-gradable", "AssertionError: Torch not compiled with CUDA", "it wants a GPU"),
+        ("not-gradable", "it takes fewer inputs than rotary has", "another form than any component"),
+        ("not-gradable", "nothing", "anything else"),
+        ("nonconformant", "violates ATT-SCALE-1, MASK-ROWS-1", "ATT-SCALE-1 does not hold"),
+        ("nonconformant", "the argument `mine` of forward has no effect", "an argument without effect"),
+        ("incomplete", "the argument `mine` of forward was not tried", "an option that raises, or was not tried"),
     ],
 )
-def test_a_published_reason_says_nothing_of_whose_it_is(reason, shown):
-    place = Place("someone/layers", "0" * 40, "layers/norm.py", "MyNorm")
-    assert public_code.shortened(reason, place) == shown
+def test_a_published_reason_says_nothing_of_whose_it_is(verdict, reason, kind):
+    assert public_code.why(verdict, reason) == kind
 
 
 def test_published_numbers_hang_on_the_key():

@@ -7,7 +7,8 @@ import pytest
 
 from attnconf.conformance.inference.words.vocabulary import INPUTS, SIZES, meanings
 from attnconf.reports import plots
-from attnconf.reports.studies import public_figures
+from attnconf.reports.studies import public_figures, public_picture
+from attnconf.reports.studies.public_code import truth_of
 
 PAGE = public_figures.PAGE.read_text(encoding="utf-8")
 ROWS = public_figures.table("public_code.tsv")
@@ -140,19 +141,42 @@ def test_names_that_four_have_are_known_to_what_binds_files():
 
 @pytest.mark.skipif(not plots.available(), reason="matplotlib is an extra")
 def test_the_picture_is_that_of_the_table():
-    assert (public_figures.HERE / "public_code.svg").read_text(encoding="utf-8") == public_figures.picture()
+    assert (public_figures.HERE / "public_code.svg").read_text(encoding="utf-8") == public_picture.picture()
 
 
 def test_the_readme_cites_the_main_finding():
     readme = (public_figures.HERE.parents[1] / "README.md").read_text(encoding="utf-8")
     assert public_figures.in_a_line() in readme
+    assert f"<!-- answer -->\n{public_figures.answer()}\n<!-- end of answer -->" in PAGE
+    assert f"* {public_figures.in_a_line()}" in public_figures.answer()
 
 
 def test_every_implementation_was_judged_once():
     drawn = public_figures.table("public_sources.tsv")
     assert len(ROWS) == len(drawn) == len({row["number"] for row in ROWS})
-    for column in ("component", "kind", "frame", "part"):
+    for column in ("component", "part"):
         assert sorted(row[column] for row in ROWS) == sorted(row[column] for row in drawn)
+
+
+def test_the_sums_are_those_of_the_table():
+    truths, drawn = {t["number"]: t for t in TRUTHS}, public_figures.table("public_sources.tsv")
+    sums = public_figures.table("public_sums.tsv")
+    for column in ("kind", "frame"):
+        here, of_rows, of_drawn = Counter(), Counter(), Counter()
+        for row in (row for row in sums if row["column"] == column):
+            here[row["part"], row["verdict"], row["truth"]] += int(row["count"])
+            of_drawn[row["part"], row["value"]] += int(row["count"])
+        of_rows.update((row["part"], row["verdict"], truth_of(row, truths)) for row in ROWS)
+        assert here == of_rows
+        assert of_drawn == Counter((row["part"], row[column]) for row in drawn)
+
+
+def test_no_line_can_be_told_by_what_is_known_of_its_source():
+    """Lines and sources have two columns in common, by which no fewer than ten are alike."""
+    drawn = public_figures.table("public_sources.tsv")
+    common = ROWS[0].keys() & drawn[0].keys() - {"number"}
+    assert common == {"component", "part"}
+    assert min(Counter((row["component"], row["part"]) for row in drawn).values()) >= 10
 
 
 def test_whatever_is_judged_and_not_conformant_was_looked_at():

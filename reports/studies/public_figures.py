@@ -248,8 +248,8 @@ def answer() -> str:
     return "\n".join(
         (
             f"* {in_a_line()} on ordinary input ({share}. Apart from these, of well-known "
-            f"libraries {wrong_of(summed('frame', 'libraries'))}, of repositories with which the suite was mended before "
-            f"{wrong_of(summed('frame', 'seen'))}; of all {wrong_of(summed('frame'))}.",
+            f"libraries {wrong_of(summed('frame', 'libraries'))}, of repositories with which the suite was mended "
+            f"before {wrong_of(summed('frame', 'seen'))}; of all {wrong_of(summed('frame'))}.",
             f"* By component, of all: {components}.",
             f"* By kind of repository, of all: {kinds}.",
             f"* The commonest mistake: {commonest}, {times} of {sum_of('wrong', found(rows, truths))}.",

@@ -25,7 +25,7 @@ def picture() -> str:
         _verdicts(axes, here)
         count = sum(counts.total() for counts in here.values())
         axes.set_title(f"What the suite said of the {PARTS[part]}: {count} implementations")
-    figure.legend(*parts[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(VERDICTS), fontsize=8)
+    figure.legend(*parts[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(VERDICTS), fontsize=8)
     _shares(wrong, {**by_component(rows, truths), **by_sums("kind")})
     return as_svg(figure)
 
@@ -38,7 +38,7 @@ def _verdicts(axes: Any, counted: Mapping[str, Counts]) -> None:
         numbers = [sum(n for (one, _), n in counted[name].items() if one == verdict) for name in names]
         axes.barh(names, numbers, left=left, color=colour, label=verdict)
         left = [a + b for a, b in zip(left, numbers, strict=True)]
-    axes.set_xlim(0, 170)  # both parts in one scale
+    axes.set_xlim(0, 115)  # both parts in one scale
     axes.set_xlabel("implementations")
 
 

@@ -184,10 +184,10 @@ def table(path: Path) -> list[Row]:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-def write(path: Path, rows: Sequence[Row]) -> None:
+def write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
     """Write a table with tabs."""
     lines = [list(rows[0]), *(one.values() for one in rows)]
-    text = "".join("\t".join(value.replace("\t", " ") for value in line) + "\n" for line in lines)
+    text = "".join("\t".join(str(value).replace("\t", " ") for value in line) + "\n" for line in lines)
     path.write_text(text, encoding="utf-8")
 
 

@@ -44,7 +44,7 @@ def _verdicts(axes: Any, counted: Mapping[str, Counts]) -> None:
 
 def _shares(axes: Any, counted: Mapping[str, Counts]) -> None:
     """Draw which share is wrong, of what is right or wrong, with its interval."""
-    for at, counts in enumerate(reversed(counted.values())):
+    for at, counts in enumerate([*counted.values()][::-1]):
         wrong, judged = sum_of("wrong", counts), sum_of("right", counts) + sum_of("wrong", counts)
         low, high = ends(wrong, judged)
         axes.plot([100 * low, 100 * high], [at, at], color="#777777", linewidth=2)

@@ -182,10 +182,10 @@ def language_model(build: Build, choice: Choice) -> Build:
 def padding_last(forward: Forward, ids: Tensor, *, key_mask: Tensor | None = None) -> Any:
     """Return what a causal model makes of ids when all padding stands behind them, each at its own place.
 
-    So no id behind padding counts it. What comes at padding means nothing.
+    So no id behind padding counts it. What comes at padding means nothing, and is 0.
     """
     if key_mask is None:
         return forward(ids)
     order = (~key_mask).int().argsort(dim=1, stable=True)
     out = forward(ids.gather(1, order), key_mask=key_mask.gather(1, order))
-    return out.gather(1, order.argsort(dim=1)[..., None].expand_as(out))
+    return out.gather(1, order.argsort(dim=1)[..., None].expand_as(out)) * key_mask[..., None]

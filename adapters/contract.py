@@ -909,10 +909,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "tying": ("any", "none", "head", "all"),  # which tables are one
     # of a language model
     "added-positions": ("learned", "sinusoidal", "none", "any"),  # what is added to the rows of ids
-    "padded-positions": (
-        "kept",
-        "counted",
-    ),  # where padding stands before ids: each keeps its place, or ids alone count
+    "padded-positions": ("kept", "counted"),  # of ids behind padding: that of their place, or ids alone count
     "head-bias": ("no", "yes", "any"),
     "logit-cap": ("none", "given", "15", "30"),  # c of c·tanh(s/c): config.softcap, or written in the code
     # -- tokens

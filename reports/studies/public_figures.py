@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from attnconf.reports.studies import public_code
-from attnconf.reports.studies.public_code import Row, truth_of
+from attnconf.reports.studies.public_code import Row, truth_of, truths_in
 from attnconf.reports.studies.public_conventions import CALLS, CONSTRUCTORS, NOT_READ, OTHERS
 
 HERE = Path(__file__).parent
@@ -214,7 +214,7 @@ def conventions() -> str:
 
 def text() -> str:
     """Return all figures as Markdown."""
-    rows, truths = table("public_code.tsv"), {t["number"]: t for t in table("public_truth.tsv")}
+    rows, truths = table("public_code.tsv"), truths_in(HERE)
     lines = []
     for part, words in (("first", "The first part"), ("last", "The last third")):
         here = [row for row in rows if row["part"] == part]
@@ -237,7 +237,7 @@ def in_a_line() -> str:
 
 def answer() -> str:
     """Return the answer to the question of the study, as Markdown."""
-    rows, truths = table("public_code.tsv"), {t["number"]: t for t in table("public_truth.tsv")}
+    rows, truths = table("public_code.tsv"), truths_in(HERE)
     commonest, times = Counter(t["mistake"] for t in truths.values() if t["truth"] == "wrong").most_common(1)[0]
     audited = [t["truth"] for t in truths.values() if t["checked"] == "audit"]
     unread = sum(row["verdict"] == "conformant" for row in rows) - len(audited)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from attnconf.reports.plots import as_svg
+from attnconf.reports.studies.public_code import HERE, truths_in
 from attnconf.reports.studies.public_figures import VERDICTS, Counts, by_component, by_sums, ends, sum_of, table
 
 COLOURS = ("#2a9d5c", "#c0392b", "#e39a3b", "#8d8d8d", "#dddddd")
@@ -17,7 +18,7 @@ def picture() -> str:
     """Return verdicts by component in each part, and the shares that are wrong, as an SVG."""
     from matplotlib.figure import Figure
 
-    rows, truths = table("public_code.tsv"), {t["number"]: t for t in table("public_truth.tsv")}
+    rows, truths = table("public_code.tsv"), truths_in(HERE)
     figure = Figure(figsize=(9, 10), layout="constrained")
     *parts, wrong = figure.subplots(3, height_ratios=(3, 3, 5))
     for axes, part in zip(parts, PARTS, strict=True):

@@ -224,15 +224,6 @@ def write(path: Path, rows: Sequence[dict[str, str]], columns: Sequence[str]) ->
         table.writerows(rows)
 
 
-def has_clone(clones: Path, repository: str) -> bool:
-    """Return whether a folder of clones has that of a repository."""
-    try:
-        clone(clones, repository)
-    except FileNotFoundError:
-        return False
-    return True
-
-
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("clones", type=Path)
@@ -241,10 +232,10 @@ def main(words: Sequence[str] | None = None) -> None:
     given = parser.parse_args(words)
     frame = framed(given.folder / "public_frame.tsv")
     reached = frame[: given.first]
-    if not any(has_clone(given.clones, one.repository) for one in frame):
-        sys.exit(f"no clone of any repository of the frame in {given.clones}: no table is changed")
     drawn = Drawn()
     became = {one.repository: draw(one, given.clones, drawn) for one in reached}
+    if {*became.values()} == {"no snapshot"}:
+        sys.exit(f"no clone of any repository of the frame in {given.clones}: no table is changed")
     write(given.folder / "public_sources.tsv", drawn.rows, COLUMNS)
     kept = sorted(frame, key=lambda one: (one.phrase == "libraries", one.phrase, one.repository.lower()))
     rows = [{**vars(one), "outcome": became.get(one.repository, "not reached")} for one in kept]

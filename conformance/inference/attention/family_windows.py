@@ -15,7 +15,7 @@ from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention.said_of_windows import counts_own_key
 from attnconf.conformance.inference.attention.window_switches import switches
-from attnconf.conformance.inference.building.option_spots import spots_of, with_value
+from attnconf.conformance.inference.building.option_spots import is_given, spots_of, with_value
 from attnconf.conformance.inference.texts.attention_requests import COMPONENT, POWERS, request
 from attnconf.conformance.inference.texts.attention_text import AttentionText
 from attnconf.conformance.inference.trials.binding import Place
@@ -89,7 +89,7 @@ def _windows(place: Place, text: AttentionText) -> Iterator[tuple[str, str, str]
     yield from ((name, off, "") for name, off in told if re.fullmatch(NAMES, snake(name)))
     for spot in spots_of(place, text.made, NAMES):
         off = spot.passes or spot.default == (-1, -1)
-        if off and spot.name not in given and not re.search(rf"\b{spot.name}[\"']?(=|: )", text.made.text):
+        if off and spot.name not in given and not is_given(text.made, spot.name):
             yield spot.name, repr(spot.default), spot.owner
 
 

@@ -3,7 +3,7 @@
 import re
 
 from attnconf.conformance.inference.trials.binding import Place
-from attnconf.conformance.inference.trials.claims import said_in_file
+from attnconf.conformance.inference.trials.claims import said_in_file, sentences
 
 _WINDOW = r"\bwindow|\bsliding|ventana|fenster|finestra|fen[eê]tre|janela"
 _OWN = (  # what any of these is said of counts the query's own key
@@ -18,7 +18,6 @@ _NOT = r"\b(not|never|nor|without|beside|besides|plus|excluded|excluding|sin|ohn
 
 def counts_own_key(place: Place) -> bool:
     """Return whether a sentence on the window says so, and none on it says what may be the contrary."""
-    text = re.sub(r"\s+", " ", " ".join(said_in_file(place.module)))
-    sentences = [s for s in re.split(r"(?<![.\d])\.(?= )|;", text) if re.search(_WINDOW, s, re.IGNORECASE)]
-    said = [s for s in sentences if re.search(_OWN, s, re.IGNORECASE)]
+    told = [s for s in sentences(said_in_file(place.module)) if re.search(_WINDOW, s, re.IGNORECASE)]
+    said = [s for s in told if re.search(_OWN, s, re.IGNORECASE)]
     return bool(said) and not any(re.search(_NOT, s, re.IGNORECASE) for s in said)

@@ -3,13 +3,14 @@
 import ast
 import inspect
 import re
+import textwrap
 from collections.abc import Iterator
 from enum import Enum
 from types import ModuleType
 from typing import Any
 
 from attnconf.conformance.inference.building.building import Construction
-from attnconf.conformance.inference.building.option_spots import Spot, every_spot
+from attnconf.conformance.inference.building.option_spots import Spot, every_spot, is_given
 from attnconf.conformance.inference.trials.binding import Place
 from attnconf.conformance.source.syntax import tree_of
 
@@ -18,7 +19,7 @@ def switches(place: Place, made: Construction, window: str) -> Iterator[tuple[Sp
     """Yield the options that are left at their defaults and may turn a window on: each, its default, another value."""
     conditions = list(_conditions(place.thing, window))
     for spot in every_spot(place, made):
-        given = spot.name == window or re.search(rf"\b{spot.name}[\"']?(=|: )", made.text)
+        given = spot.name == window or is_given(made, spot.name)
         if not given and any(re.search(rf"\b{spot.name}\b", test) for test in conditions):
             yield from ((spot, default, other) for default, other in _others(spot.default, place.module))
 
@@ -26,7 +27,7 @@ def switches(place: Place, made: Construction, window: str) -> Iterator[tuple[Sp
 def _conditions(thing: Any, window: str) -> Iterator[str]:
     """Yield the conditions of a class's code that stand before its window, or beside it."""
     try:
-        tree = tree_of(inspect.cleandoc("\n" + inspect.getsource(thing)))
+        tree = tree_of(textwrap.dedent(inspect.getsource(thing)))
     except (OSError, TypeError, SyntaxError):
         return
     for node in ast.walk(tree):

@@ -140,6 +140,11 @@ def _theirs(node: ast.AST, module: ModuleType) -> Any:
     return getattr(module, node.attr, None) if own and isinstance(node, ast.Attribute) else None
 
 
+def is_given(made: Construction, name: str) -> bool:
+    """Return whether a construction hands on an argument or entry of a name."""
+    return re.search(rf"\b{name}[\"']?(=|: )", made.text) is not None
+
+
 def given_options(made: Construction, options: Sequence[Option]) -> Iterator[Given]:
     """Yield the options that a construction hands on."""
     tests = {f"config.{option.entry} is None": option for option in options}

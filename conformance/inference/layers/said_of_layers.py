@@ -1,11 +1,10 @@
 """What the words of a layer promise that experiment cannot tell from a choice: its activation, and its inner norms."""
 
-import inspect
 import re
 
 from attnconf.conformance.inference.texts.layer_text import LayerText
 from attnconf.conformance.inference.trials.binding import Place
-from attnconf.conformance.inference.trials.claims import said_in
+from attnconf.conformance.inference.trials.claims import said_of, sentences
 
 _SQUARED = (
     r"\bsquared?[- ]re_?lu\b|\bre_?lu[- ]?squared\b|\bre_?lu ?(2|²)|"
@@ -30,9 +29,5 @@ def contradicted(place: Place, text: LayerText) -> tuple[str, ...]:
 
 def _says(place: Place, but: str, *patterns: str) -> bool:
     """Return whether a sentence of a layer's own words has all patterns; not where one has what may turn them round."""
-    try:
-        words = re.sub(r"\s+", " ", " ".join(said_in(inspect.getsource(place.thing))))
-    except (OSError, TypeError):
-        return False
-    told = [s for s in re.split(r"(?<![.\d])\.(?= )|;", words) if all(re.search(p, s, re.IGNORECASE) for p in patterns)]
+    told = [s for s in sentences(said_of(place.thing)) if all(re.search(p, s, re.IGNORECASE) for p in patterns)]
     return bool(told) and not any(re.search(but, s, re.IGNORECASE) for s in told)

@@ -4,6 +4,7 @@ import ast
 import inspect
 import re
 import textwrap
+from collections.abc import Iterable
 from typing import Any
 
 from attnconf.conformance.inference.trials.binding import Place
@@ -174,12 +175,12 @@ def claims_columns(thing: Any) -> bool:
 
 def claims_batch(thing: Any) -> bool:
     """Return whether a class tells in words, of an input or of what comes back, that its first axis is the batch."""
-    return any(_BATCH_IN_WORDS.search(line) for line in _said_of(thing))
+    return any(_BATCH_IN_WORDS.search(line) for line in said_of(thing))
 
 
 def _is_said(pattern: str, thing: Any) -> bool:
     """Return whether the words on a class or function, or on its file, have what a pattern stands for."""
-    words = (*_said_of(thing), getattr(inspect.getmodule(thing), "__doc__", None) or "")
+    words = (*said_of(thing), getattr(inspect.getmodule(thing), "__doc__", None) or "")
     return re.search(pattern, "\n".join(words), re.IGNORECASE) is not None
 
 
@@ -210,7 +211,7 @@ def denies_division(thing: Any) -> bool:
 
 def claims_one_shape(thing: Any) -> bool:
     """Return whether the words on a function tell one shape for query, key and value: they are equally long."""
-    return re.search(_ONE_SHAPE, "\n".join(_said_of(thing)), re.IGNORECASE) is not None
+    return re.search(_ONE_SHAPE, "\n".join(said_of(thing)), re.IGNORECASE) is not None
 
 
 def claims_batches_only(thing: Any) -> bool:
@@ -235,19 +236,19 @@ def claims_from_zero(place: Place) -> bool:
 
 def claims_ids_batch_first(thing: Any) -> bool:
     """Return whether a class says that the ids that it takes are (batch, tokens), and nothing else of their order."""
-    told = "\n".join(_said_of(thing))
+    told = "\n".join(said_of(thing))
     batch_first = _IDS_BATCH_FIRST.search(told) is not None or claims_batch_first(thing)
     return batch_first and _IDS_SEQUENCE_FIRST.search(told) is None
 
 
 def claims_a_set(thing: Any) -> bool:
     """Return whether a decoder says that its targets are no sequence: a set of objects, or all predicted at once."""
-    return _A_SET.search("\n".join((getattr(thing, "__name__", ""), *_said_of(thing)))) is not None
+    return _A_SET.search("\n".join((getattr(thing, "__name__", ""), *said_of(thing)))) is not None
 
 
 def says_its_order(thing: Any) -> bool:
     """Return whether a layer says where its norms stand: by the names in its code, or by its words."""
-    words = "\n".join(_said_of(thing))
+    words = "\n".join(said_of(thing))
     return bool(
         _NAMED_ORDER.search(f"{thing.__name__}\n{source_text.code_reached(thing)}") or _SAID_ORDER.search(words)
     )
@@ -258,7 +259,7 @@ def says_its_placement(thing: Any) -> bool:
 
     Only words count that are of layers: code is "parallel" for many reasons.
     """
-    return _SAID_PLACEMENT.search("\n".join((getattr(thing, "__name__", ""), *_said_of(thing)))) is not None
+    return _SAID_PLACEMENT.search("\n".join((getattr(thing, "__name__", ""), *said_of(thing)))) is not None
 
 
 def says_log_softmax(place: Place) -> bool:
@@ -284,7 +285,7 @@ def returns_scores(thing: Any, place: int) -> bool:
 
 def _says_scores(thing: Any) -> bool:
     """Return whether a sentence of a class or function says that scores come back, and none that weights do."""
-    sentences = re.split(r"[.;](?:\s|$)", " ".join(_said_of(thing)))
+    sentences = re.split(r"[.;](?:\s|$)", " ".join(said_of(thing)))
     sentences = [s for s in sentences if re.search(_GIVES, s, re.IGNORECASE)]
     scores = any(re.search(_SAID_SCORES, s, re.IGNORECASE) for s in sentences)
     return scores and not any(re.search(_WEIGHTS, s, re.IGNORECASE) for s in sentences)
@@ -307,12 +308,17 @@ def _returned(thing: Any) -> list[ast.expr | None]:
     return [n.value for n in inner if isinstance(n, ast.Return) and id(n) not in nested]
 
 
-def _said_of(thing: Any) -> list[str]:
+def said_of(thing: Any) -> list[str]:
     """Return the words of a class or function, as ``said_in`` has them; none where its source is not to be had."""
     try:
         return said_in(textwrap.dedent(inspect.getsource(thing)))
     except (OSError, TypeError):
         return []
+
+
+def sentences(said: Iterable[str]) -> list[str]:
+    """Return the sentences of lines of docstrings and comments, each on one line; a semicolon ends one, too."""
+    return re.split(r"(?<![.\d])\.(?= )|;", re.sub(r"\s+", " ", " ".join(said)))
 
 
 def words_of(thing: Any) -> str:

@@ -9,7 +9,7 @@ import pytest
 from attnconf.conformance.engine.catalogue import CALL_SECONDS, HOW_TO_NAME, ISOLATE
 from attnconf.conformance.source.exception_words import first_line
 from attnconf.reports.record import holds_results
-from attnconf.spec import profiles, registry
+from attnconf.spec import courses, profiles, registry
 
 if TYPE_CHECKING:
     from attnconf.conformance.run.plan import Run
@@ -27,6 +27,8 @@ def add(parser: pytest.Parser) -> None:
     group.addoption("--convention", action="append", default=[], metavar="NAME=CHOICE", help=(
         "take one choice alone for right, as in mask=true-keeps or norm-order=pre; spec/choices.md has all; may be "
         "given several times"))  # fmt: skip
+    group.addoption("--with", dest="course", type=Path, metavar="FOLDER", help=(
+        "a course: requirements, checks and mutants of its own, judged with those of the suite"))  # fmt: skip
     group.addoption("--seed", type=int, default=0, metavar="N", help="draw other numbers for the cases (default: 0)")
     group.addoption("--throughput", nargs="?", const="smoke", metavar="smoke|grid", help=(
         "also count what a call costs, and time it beside an anchor, in a few cases (default) or in a grid; no verdict "
@@ -86,10 +88,13 @@ def _planned(config: pytest.Config, device: str, throughput: str | None) -> "Run
     import torch
 
     from attnconf.conformance.loading import find, isolated, required_conventions
-    from attnconf.conformance.run import implementations
+    from attnconf.conformance.run import course_rules, implementations
     from attnconf.conformance.run.judging import begin
     from attnconf.conformance.run.plan import Settings, make_plan
 
+    if config.getoption("course"):
+        courses.use(config.getoption("course"))
+    course_rules.demand(config.getoption("--seed"))
     profiles.load(config.getoption("--profile") or profiles.DEFAULT)  # before foreign code is run
     choices = required_conventions.parse(config.getoption("--convention"))
     find.working_folder_last()

@@ -182,6 +182,7 @@ def _options(record: Record, result: Result) -> str:
     options = [f"--impl={result['implementation']}"]
     options += [] if profile.startswith("core") else [f"--profile={profile}"]  # core: where none is asked for
     options += [f"--convention={name}={choice}" for name, choice in suite.get("prescribed", {}).items()]
+    options += [f"--with={suite['course']['name']}"] if "course" in suite else []
     options += [f"--seed={suite['seed']}"] if suite["seed"] else []
     options += [f"--device={record['environment']['device']}"] if record["environment"]["device"] != "cpu" else []
     return " ".join(options)

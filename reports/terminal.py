@@ -65,6 +65,7 @@ def header(record: Record, columns: int = WIDTH, *, verbose: bool = False) -> li
     lines = [
         f"attnconf {suite['version']}, torch {env['torch']}, {env['device']}{accelerator}, "
         f"{env['threads']} thread(s), seed {suite['seed']}"
+        + (f", course {suite['course']['name']}" if "course" in suite else "")
     ]
     for i in record["implementations"]:
         binding = f"{', '.join(i['components'])} ({i['binding']}; profile {i['profile']})"

@@ -65,7 +65,7 @@ def load(name: str) -> Profile:
     entries = [
         Entry(component, lens, requirement, optional)
         for (component, lens), listed in _sections(name).items()
-        for requirement, optional in listed.items()
+        for requirement, optional in {**listed, **_of_course(name, component, lens)}.items()
     ]
     rank = {requirement: i for i, requirement in enumerate(registry.in_order(registry.requirements()))}
     components = list(dict.fromkeys(entry.component for entry in entries))
@@ -92,6 +92,34 @@ def narrowed(wanted: Profile, own: Profile) -> Profile:
 
 
 Section = Mapping[str, bool]  # requirement -> is it optional?
+_added: dict[tuple[str, str], Section] = {}  # what a course asks, by component and lens
+
+
+def add(content: Mapping[str, Any], source: str) -> None:
+    """Add what a course asks to every profile: to each section of one that lists the same component and lens.
+
+    Raises SpecError for a section that the default profile, and those of kinds of attention, have not.
+    """
+    known = {place for name in names() for place in _sections(name)}
+    for component, lenses in content.items():
+        for lens, lists in lenses.items():
+            if (component, lens) not in known:
+                own = [f"{component}.{other}" for c, other in known if c == component]
+                near = f": there are {', '.join(sorted(own))}" if own else hint(component, {c for c, _ in known})
+                raise registry.SpecError(f"{source}: no profile has a section [{component}.{lens}]{near}")
+            if wrong := lists.keys() - {"required", "optional"}:
+                raise registry.SpecError(f"{source}: [{component}.{lens}] has {min(wrong)!r}: want required, optional")
+            _added[component, lens] = _listed(lists)
+    load.cache_clear()
+
+
+def added() -> list[tuple[str, str, str]]:
+    """Return what a course asks, each as (component, lens, requirement)."""
+    return [(*place, requirement) for place, listed in _added.items() for requirement in listed]
+
+
+def _of_course(profile: str, component: str, lens: str) -> Section:
+    return {} if profile == THROUGHPUT else _added.get((component, lens), {})
 
 
 @cache

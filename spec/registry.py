@@ -49,7 +49,8 @@ QUALITIES = {  # what a SHOULD is about
     "precise": "half precision, extreme scores and positions, large fills",
     "efficient": "memory and operations",
 }
-WITHOUT_REFERENCE = frozenset({"calls", "throughput"})  # they have no mathematics of their own
+_WITHOUT_REFERENCE = frozenset({"calls", "throughput"})  # they have no mathematics of their own
+_OF_COURSES: dict[str, Path] = {}  # the pages of chapters that a course brings
 
 _ID = re.compile(r"[A-Z]+-[A-Z0-9]+-\d+")
 _KEY_WORD = re.compile(r"\b(MUST NOT|MUST|SHOULD NOT|SHOULD|MAY)\b")
@@ -75,7 +76,34 @@ class Requirement:
 
     @property
     def anchor(self) -> str:
-        return f"spec/{self.chapter}.md#{self.id.lower()}"
+        own = _OF_COURSES.get(self.chapter)
+        return f"{f'{own.parent.name}/{own.name}' if own else f'spec/{self.chapter}.md'}#{self.id.lower()}"
+
+
+def page(chapter: str) -> Path:
+    """Return the page of a chapter."""
+    return _OF_COURSES.get(chapter, PAGES / f"{chapter}.md")
+
+
+def has_reference(chapter: str) -> bool:
+    """Return whether a chapter has mathematics of its own, in ``reference/``."""
+    return chapter not in _WITHOUT_REFERENCE and not of_course(chapter)
+
+
+def of_course(chapter: str) -> bool:
+    """Return whether a course has brought a chapter."""
+    return chapter in _OF_COURSES
+
+
+def add(prefix: str, chapter: str, own_page: Path) -> None:
+    """Add the chapter that a course brings. Raises SpecError for a prefix or name that there is, or a wrong page."""
+    if prefix in CHAPTERS or chapter in CHAPTERS.values():
+        raise SpecError(f"prefix {prefix!r}, chapter {chapter!r}: the specification has one of this name")
+    CHAPTERS[prefix] = chapter
+    _OF_COURSES[chapter] = own_page
+    requirements.cache_clear()
+    ancestors.cache_clear()
+    requirements()
 
 
 @cache
@@ -86,7 +114,7 @@ def requirements() -> dict[str, Requirement]:
     """
     found: dict[str, Requirement] = {}
     for chapter in CHAPTERS.values():
-        for requirement in parse(PAGES / f"{chapter}.md", chapter):
+        for requirement in parse(page(chapter), chapter):
             if requirement.id in found:
                 raise SpecError(f"{requirement.id} is defined twice, in {found[requirement.id].anchor} too")
             found[requirement.id] = requirement
@@ -98,9 +126,9 @@ def requirements() -> dict[str, Requirement]:
     return found
 
 
-def parse(page: Path, chapter: str) -> list[Requirement]:
+def parse(path: Path, chapter: str) -> list[Requirement]:
     """Return the requirements of one page."""
-    lines = page.read_text(encoding="utf-8").splitlines()
+    lines = path.read_text(encoding="utf-8").splitlines()
     found = []
     topic = ""
     for at, line in enumerate(lines):
@@ -109,8 +137,8 @@ def parse(page: Path, chapter: str) -> list[Requirement]:
         if line.startswith("#### "):
             name = line.removeprefix("#### ").strip()
             if not _ID.fullmatch(name) or CHAPTERS.get(name.split("-")[0]) != chapter:
-                raise SpecError(f"{page.name}:{at + 1}: {name!r} is not an id of the chapter {chapter}")
-            found.append(replace(_parse_one(name, chapter, lines[at + 1 : at + 3], at + 1, page.name), topic=topic))
+                raise SpecError(f"{path.name}:{at + 1}: {name!r} is not an id of the chapter {chapter}")
+            found.append(replace(_parse_one(name, chapter, lines[at + 1 : at + 3], at + 1, path.name), topic=topic))
     return found
 
 

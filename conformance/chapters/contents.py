@@ -15,7 +15,7 @@ from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.engine.requirement import Checked
 from attnconf.conformance.engine.vacuous import Vacuous
-from attnconf.spec import registry
+from attnconf.spec import courses, registry
 
 if TYPE_CHECKING:  # which draw blocks, and are read where something is counted or timed
     from attnconf.conformance.chapters.shared.cost import Cost, Timed
@@ -60,8 +60,8 @@ def all_mutants() -> dict[str, Mutant]:
 
 def _modules(chapter: str, room: str) -> list[ModuleType]:
     """Return a chapter's modules of checks or mutants, in their order."""
-    dotted = (module.replace("/", ".") for module in modules(chapter, room))
-    return [importlib.import_module(f"attnconf.conformance.chapters.{chapter}.{module}") for module in dotted]
+    package = courses.PACKAGE if registry.of_course(chapter) else f"attnconf.conformance.chapters.{chapter}"
+    return [importlib.import_module(f"{package}.{module.replace('/', '.')}") for module in modules(chapter, room)]
 
 
 def all_vacuous() -> list[Vacuous]:
@@ -74,7 +74,7 @@ def _collected(room: str, table: str) -> dict[str, Any]:
     """Return what the tables of all chapters that have such a room list by component, in the order of the chapters."""
     found: dict[str, Any] = {}
     for chapter in registry.CHAPTERS.values():
-        if (Path(__file__).parent / chapter / f"{room}.py").exists():
+        if not registry.of_course(chapter) and (Path(__file__).parent / chapter / f"{room}.py").exists():
             found |= getattr(importlib.import_module(f"attnconf.conformance.chapters.{chapter}.{room}"), table)
     return found
 

@@ -55,7 +55,12 @@ class MutantText:
 
     @property
     def file(self) -> Path:
-        return CHAPTERS / self.chapter / f"{self.module}.py"
+        return folder(self.chapter) / f"{self.module}.py"
+
+
+def folder(chapter: str) -> Path:
+    """Return the folder with a chapter's checks and mutants."""
+    return registry.page(chapter).parent if registry.of_course(chapter) else CHAPTERS / chapter
 
 
 @cache
@@ -65,10 +70,10 @@ def modules(chapter: str, room: str) -> tuple[str, ...]:
     These are ("mutants",), say, or, by section, ("mutants/sizes", "mutants/heads", …) in the order that the folder
     states as SECTIONS.
     """
-    folder = CHAPTERS / chapter / room
-    if not folder.is_dir():
+    place = folder(chapter) / room
+    if not place.is_dir():
         return (room,)
-    (sections,) = (node.value for node in parsed(folder / "__init__.py").body if isinstance(node, ast.Assign))
+    (sections,) = (node.value for node in parsed(place / "__init__.py").body if isinstance(node, ast.Assign))
     return tuple(f"{room}/{name}" for name in ast.literal_eval(sections))
 
 
@@ -78,8 +83,8 @@ def mutant_texts() -> dict[str, MutantText]:
     found = {}
     for chapter in registry.CHAPTERS.values():
         for module in modules(chapter, "mutants"):
-            source = (CHAPTERS / chapter / f"{module}.py").read_text(encoding="utf-8")
-            for node in tree_of(_told(source)).body:
+            source = (folder(chapter) / f"{module}.py").read_text(encoding="utf-8")
+            for node in tree_of(source if registry.of_course(chapter) else _told(source)).body:
                 if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _named(node.value, "Mutant"):
                     mutant = _mutant_text(node.value, chapter, module)
                     found[mutant.id] = mutant
@@ -158,7 +163,7 @@ class CheckText:
 
     @property
     def source(self) -> str:
-        lines = (CHAPTERS / self.chapter / f"{self.module}.py").read_text(encoding="utf-8").split("\n")
+        lines = (folder(self.chapter) / f"{self.module}.py").read_text(encoding="utf-8").split("\n")
         return "\n".join(lines[self.span[0] - 1 : self.span[1]])
 
 
@@ -168,7 +173,7 @@ def check_texts(chapter: str) -> dict[str, CheckText]:
     return {
         ast.literal_eval(mark.args[0]): _check_text(node, mark, chapter, module)
         for module in modules(chapter, "checks")
-        for node in parsed(CHAPTERS / chapter / f"{module}.py").body
+        for node in parsed(folder(chapter) / f"{module}.py").body
         if isinstance(node, ast.FunctionDef)
         for mark in node.decorator_list
         if isinstance(mark, ast.Call) and _named(mark, "requirement")
@@ -201,7 +206,7 @@ class FunctionText:
 @cache
 def reference_texts(chapter: str) -> dict[str, FunctionText]:
     """Return the functions of a chapter's reference by name; {} for a chapter without one."""
-    if chapter in registry.WITHOUT_REFERENCE:
+    if not registry.has_reference(chapter):
         return {}
     text = (Path(str(attnconf.reference.__file__)).parent / f"{chapter}.py").read_text(encoding="utf-8")
     nodes = [node for node in tree_of(text).body if isinstance(node, ast.FunctionDef)]

@@ -95,7 +95,7 @@ def convention_texts() -> dict[str, ConventionText]:
     rows = [
         (page, line)
         for page in pages
-        for line in (registry.PAGES / f"{page}.md").read_text(encoding="utf-8").splitlines()
+        for line in registry.page(page).read_text(encoding="utf-8").splitlines()
         if line.startswith("| `")
     ]
     found = {}

@@ -18,7 +18,7 @@ from attnconf.conformance.engine.request import Implementation
 from attnconf.spec import registry
 
 # The modules to rebuild: the reference, chapter by chapter, and last its adapter.
-_CHAPTERS = [chapter for chapter in registry.CHAPTERS.values() if chapter not in registry.WITHOUT_REFERENCE]
+_CHAPTERS = [chapter for chapter in registry.CHAPTERS.values() if registry.has_reference(chapter)]
 _MODULES = (*(f"reference.{chapter}" for chapter in _CHAPTERS), "adapters.reference")
 _FAMILY = "attnconf.reference.attention_family"
 

@@ -19,6 +19,7 @@ from attnconf.conformance.grading.scoring import Planned
 from attnconf.conformance.grading.submissions import Submission
 from attnconf.reports.grades.writing import FOLDERS
 from attnconf.reports.record import write_bytes
+from attnconf.spec import courses
 
 SCHEMA = "attnconf-batch/1"
 PAGE, RECORDS, LOCK = "batch.json", "records", ".lock"
@@ -45,7 +46,7 @@ class Batch:
         handed_in = [{"name": s.name, "key": s.key, "file": s.shown, "digest": s.digest} for s in self.submissions]
         return {
             "schema": SCHEMA, "suite": attnconf.__version__, "rubric": self.rubric.text,
-            "rubric_source": self.rubric.source, "seed": self.seed, "closed": closed,
+            "rubric_source": self.rubric.source, "course": _course(), "seed": self.seed, "closed": closed,
             "isolation": list(self.isolation), "plan": [asdict(p) for p in self.plan], "submissions": handed_in,
         }  # fmt: skip
 
@@ -95,6 +96,8 @@ def continued(page: dict[str, Any], rubric: Rubric, seed: int | None) -> int:
     """Return the seed of a batch that was begun. Raises BatchError where something else is asked for now."""
     if page.get("rubric") != rubric.text:
         raise BatchError("it was begun with another rubric: give another --out, or --anew to begin again")
+    if page.get("course") != _course():
+        raise BatchError("it was begun with another course: give another --out, or --anew to begin again")
     if page.get("suite") != attnconf.__version__:
         raise BatchError(
             f"it was begun with attnconf {page.get('suite')}: give another --out, or --anew to begin again"
@@ -102,6 +105,12 @@ def continued(page: dict[str, Any], rubric: Rubric, seed: int | None) -> int:
     if seed is not None and seed != page["seed"]:
         raise BatchError("it was begun with another seed: leave --seed out, or --anew to begin again")
     return int(page["seed"])
+
+
+def _course() -> str | None:
+    """Return the digest of the course that is used; None where none is."""
+    own = courses.used()
+    return own.digest if own else None
 
 
 def agreed(page: dict[str, Any]) -> tuple[tuple[str, ...], tuple[Planned, ...]]:

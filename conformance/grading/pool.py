@@ -15,6 +15,7 @@ from typing import Any
 
 from attnconf.conformance.grading.examine import Record, Task, unjudged
 from attnconf.conformance.grading.rubric import Rubric
+from attnconf.spec import courses
 
 GRACE = 120.0  # seconds beyond a submission's time: for what is not its own, as finding the mistake
 MEMORY = 800  # MB of an examiner, after which another takes over: each submission leaves something there
@@ -125,6 +126,8 @@ def _serve(connection: "Connection[Any, Any]", rubric: Rubric, seed: int) -> Non
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that began it decides
+    if rubric.course:
+        courses.use(Path(rubric.course))
     keep_warm()
     from attnconf.conformance.grading import examine
 

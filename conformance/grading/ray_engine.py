@@ -6,7 +6,7 @@ as those of the pool.
 
 import socket
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,12 @@ from attnconf.conformance.grading import examine, pool
 from attnconf.conformance.grading.batch import BatchError
 from attnconf.conformance.grading.examine import Record, Task
 from attnconf.conformance.grading.rubric import Rubric
+from attnconf.spec import courses
 
 CHUNK = 8  # submissions: few are lost with a node, and few messages are needed
 RETRIES = 10  # of a chunk whose node dies
 ANSWER = 10.0  # seconds for a cluster to be there
+_kept: list["tempfile.TemporaryDirectory[str]"] = []  # with a course, until this process ends
 EXTRA = "ray is not installed: pip install 'attention-conformance[ray]'"
 
 
@@ -39,7 +41,8 @@ def examined(tasks: Sequence[Task], rubric: Rubric, seed: int, address: str | No
     ray = _connected(address)
     work = ray.remote(max_retries=RETRIES, num_cpus=1)(examined_there)
     chunks = [tasks[n : n + CHUNK] for n in range(0, len(tasks), CHUNK)]
-    under_way = {work.remote([packed(task) for task in chunk], rubric, seed): chunk for chunk in chunks}
+    course = courses.files(Path(rubric.course)) if rubric.course else {}
+    under_way = {work.remote([packed(task) for task in chunk], rubric, seed, course): chunk for chunk in chunks}
     try:
         while under_way:
             (done,), _ = ray.wait(list(under_way), num_returns=1)
@@ -79,16 +82,25 @@ def packed(task: Task) -> Packed:
     return Packed(task, files)
 
 
-def examined_there(chunk: Sequence[Packed], rubric: Rubric, seed: int) -> list[Record]:
-    """Return the records of a chunk, in a process of a node."""
+def examined_there(chunk: Sequence[Packed], rubric: Rubric, seed: int, course: Mapping[str, bytes]) -> list[Record]:
+    """Return the records of a chunk, in a process of a node. ``course``: the files of the rubric's."""
+    if course and courses.used() is None:
+        _kept.append(tempfile.TemporaryDirectory(prefix="attnconf-"))
+        folder = Path(_kept[0].name, Path(rubric.course).name)
+        _unpack(course, folder)
+        courses.use(folder)
     pool.keep_warm()
     return [_examined(one, rubric, seed) for one in chunk]
 
 
 def _examined(one: Packed, rubric: Rubric, seed: int) -> Record:
     with tempfile.TemporaryDirectory(prefix="attnconf-") as folder:
-        for name, content in one.files.items():
-            path = Path(folder, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+        _unpack(one.files, Path(folder))
         return examine.examined(replace(one.task, folder=folder), rubric, seed)
+
+
+def _unpack(files: Mapping[str, bytes], folder: Path) -> None:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)

@@ -51,6 +51,7 @@ class Rubric:
     forbidden: tuple[str, ...] = ()  # dotted names whose use is reported, never scored
     text: str = ""  # as it was read
     source: str = ""  # the file, or the name of a shipped rubric
+    course: str = ""  # the folder of a course whose requirements it may ask, too
 
     @property
     def points(self) -> float:

@@ -38,7 +38,7 @@ from attnconf.conformance.grading import selecting
 from attnconf.conformance.grading.rubric import HINTS, VISIBILITIES, Item, Rubric, RubricError, Wanted
 from attnconf.conformance.grading.toml_lines import Lines, lines_of
 from attnconf.conformance.grading.toml_table import Table, there_are
-from attnconf.spec import profiles
+from attnconf.spec import courses, profiles
 from attnconf.spec.nearest import hint
 
 SHIPPED = Path(__file__).parent / "rubrics"
@@ -99,6 +99,7 @@ def parse(text: str, source: str) -> Rubric:
         forbidden=_forbidden(top),
         text=text,
         source=source,
+        course=str(own.folder) if (own := courses.used()) else "",
     )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import attnconf
-from attnconf import grade_verb, mutate_verb, report_verb, rubric_verb, run_verb
+from attnconf import grade_verb, mutate_verb, report_verb, rubric_verb, run_verb, with_course
 from attnconf.conformance import lingering, watched
 from attnconf.conformance.engine.catalogue import RIGHTS
 from attnconf.exit_codes import EXIT_CODES, FAILED, INTERRUPTED, OK, USAGE, UsageError
@@ -79,6 +79,7 @@ def _run(argv: Sequence[str] | None) -> int:
         ended = watched.apart(early) if early else None
         if ended is not None:
             return ended
+        with_course.use(arguments)
         code: int = arguments.act(arguments)
         sys.stdout.flush()
         return code
@@ -125,6 +126,7 @@ def parser() -> Parser:
     verb.add_argument("id", help=(
         "of a requirement, mutant, chapter, component, convention, profile or case: ATT-SCALE-1, rotary, norm-order, "
         "core-3, readable-1"))  # fmt: skip
+    with_course.add_option(verb)
     verb.set_defaults(act=_explain)
     _add_bind(
         verbs.add_parser("bind", help="how a file without an adapter is bound, as an adapter", allow_abbrev=False)

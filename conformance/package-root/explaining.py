@@ -83,7 +83,7 @@ def _cases_of(check: catalogue.CheckText) -> list[str]:
     if not check.families:
         return ["as each chapter has them, in its calls.py"]
     names = ", ".join(family.removeprefix("stimuli.") for family in check.families)
-    return [f"{names} of conformance/chapters/{check.chapter}/stimuli.py; a failure prints names, as readable-1, which "
+    return [f"{names} of {_module(check.chapter, 'stimuli', check.module)}; a failure prints names, as readable-1, which "
             "attnconf explain takes"]  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def _example(r: registry.Requirement) -> list[str]:
     """Return the place of the page's worked example, for a requirement without one in its notes."""
     if any("Example." in line for line in _notes(r)):
         return []
-    page = (registry.PAGES / f"{r.chapter}.md").read_text(encoding="utf-8").splitlines()
+    page = registry.page(r.chapter).read_text(encoding="utf-8").splitlines()
     headings = [(at, line) for at, line in enumerate(page, 1) if line.startswith(("> Example.", "## A worked example"))]
     return [f"spec/{r.chapter}.md:{headings[0][0]}  {headings[0][1].lstrip('># ')}"] if headings else []
 
@@ -117,7 +117,7 @@ def _mutant(m: catalogue.MutantText) -> list[str]:
         *_field("breaks", _paired((broken, registry.get(broken).sentence) for broken in m.breaks)),
         *_field("hint", _folded(m.hint)),
         *_field("seen in", _folded(m.source) if m.source else []),
-        *_field("file", [f"conformance/chapters/{m.chapter}/{m.module}.py:{m.line}"]),
+        *_field("file", [f"{_module(m.chapter, m.module)}:{m.line}"]),
     ]
 
 
@@ -173,7 +173,7 @@ def _counted_profiles(component: str) -> list[str]:
 
 
 def _chapter(name: str) -> list[str]:
-    page = (registry.PAGES / f"{name}.md").read_text(encoding="utf-8")
+    page = registry.page(name).read_text(encoding="utf-8")
     prefix = next(p for p, chapter in registry.CHAPTERS.items() if chapter == name)
     requirements = [r for r in registry.requirements().values() if r.chapter == name]
     topics: dict[str, list[str]] = {}
@@ -235,7 +235,7 @@ def _profile(name: str) -> list[str]:
 
 def _notes(r: registry.Requirement) -> list[str]:
     """Return the page's text below the requirement, up to the next heading."""
-    page = (registry.PAGES / f"{r.chapter}.md").read_text(encoding="utf-8").splitlines()
+    page = registry.page(r.chapter).read_text(encoding="utf-8").splitlines()
     below: list[str] = []
     for line in page[r.line + 1 :]:
         if line.startswith("#"):
@@ -263,7 +263,14 @@ def _judged_on(r: registry.Requirement) -> list[str]:
 
 
 def _standing(check: catalogue.CheckText) -> str:
-    return f"{check.function} (conformance/chapters/{check.chapter}/{check.module}.py:{check.line})"
+    return f"{check.function} ({_module(check.chapter, check.module)}:{check.line})"
+
+
+def _module(chapter: str, module: str, of_a_course: str = "") -> str:
+    """Return where a module of a chapter stands; ``of_a_course``: another one, where a course brings the chapter."""
+    if registry.of_course(chapter):
+        return f"{chapter}/{of_a_course or module}.py"
+    return f"conformance/chapters/{chapter}/{module}.py"
 
 
 def _paired(pairs: Iterable[tuple[str, str]]) -> list[str]:

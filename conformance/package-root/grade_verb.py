@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from attnconf import with_course
 from attnconf.exit_codes import INTERNAL, INTERRUPTED, OK, UsageError
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--one", action="store_true", help="FOLDER is one submission: a file, a folder or an archive")
     verb.add_argument("--file", default="", metavar="NAME", help=(
         "the file to judge where a submission has several (default: the rubric's `file`)"))  # fmt: skip
+    with_course.add_option(verb)
     verb.add_argument("--seed", type=int, metavar="N", help="draw the cases from it (default: a secret one)")
     verb.add_argument("--jobs", type=int, metavar="N", help="submissions at one time (default: one for each core)")
     verb.add_argument("--engine", choices=("pool", "ray"), default="pool", help=(
@@ -159,7 +161,9 @@ def _layers(arguments: argparse.Namespace) -> "Layers":
 def _plan(rubric: "Rubric", seed: int) -> "Plan":
     """Return the plan of a new batch. Raises UsageError."""
     from attnconf.conformance.grading import controls
+    from attnconf.conformance.run import course_rules
 
+    course_rules.demand(seed)
     try:
         return tuple(controls.planned(rubric, seed))
     except controls.Unsound as error:

@@ -1,4 +1,4 @@
-"""``attnconf rubric list | new | check | platforms``: what a homework asks for, before anything is graded.
+"""``attnconf rubric list | new | check | platforms | course``: what a homework asks for, before anything is graded.
 
 Without torch, but where a solution is judged.
 """
@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from attnconf import with_course
 from attnconf.exit_codes import FAILED, OK, UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _SOLUTION = "your own solution, judged as a submission is"
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Declare the verbs inside, and the functions that carry them out."""
     verb.description = "A rubric says what a homework asks for, and how many points that is worth. It is a TOML file."
-    inside = verb.add_subparsers(metavar="list | new | check | platforms", required=True)
+    inside = verb.add_subparsers(metavar="list | new | check | platforms | course", required=True)
     listing = inside.add_parser("list", help="the rubrics that ship", allow_abbrev=False)
     listing.set_defaults(act=_list)
     new = inside.add_parser("new", help="a rubric to start from, with comments", allow_abbrev=False)
@@ -32,17 +33,23 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     new.add_argument("--solution", type=Path, metavar="FILE", help=_SOLUTION + "; what it does not pass is left out")
     new.add_argument("-o", "--output", type=Path, metavar="FILE.toml", help="write there instead of printing")
     new.add_argument("--force", action="store_true", help="overwrite FILE.toml, and what was edited in it")
+    with_course.add_option(new)
     new.set_defaults(act=_new)
     check = inside.add_parser("check", help="what a rubric gives points for, or what is wrong", allow_abbrev=False)
     check.add_argument("rubric", metavar="RUBRIC", help="a .toml file, or the name of one that ships")
     check.add_argument("--solution", type=Path, metavar="FILE", help=_SOLUTION + "; exit code 1 if it lacks points")
+    with_course.add_option(check)
     check.set_defaults(act=_check)
     platforms = inside.add_parser(
         "platforms", help="an autograder for Gradescope, a workflow for GitHub Classroom", allow_abbrev=False
     )
     platforms.add_argument("rubric", metavar="RUBRIC", help="a .toml file, or the name of one that ships")
     platforms.add_argument("-o", "--output", type=Path, required=True, metavar="FOLDER", help="where to write both")
+    with_course.add_option(platforms)
     platforms.set_defaults(act=_platforms)
+    course = inside.add_parser("course", help="a course to start from: requirements of your own", allow_abbrev=False)
+    course.add_argument("-o", "--output", type=Path, required=True, metavar="FOLDER", help="where to write it")
+    course.set_defaults(act=_write_course)
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -90,6 +97,10 @@ def _check(arguments: argparse.Namespace) -> int:
     from attnconf.conformance.grading.rubric import RubricError
 
     rubric = _loaded(arguments.rubric)
+    if rubric.course:
+        from attnconf.conformance.run import course_rules
+
+        course_rules.demand()
     print("\n".join(overview.lines(rubric, shutil.get_terminal_size((120, 24)).columns)))
     if arguments.solution is None:
         return OK
@@ -114,6 +125,23 @@ def _platforms(arguments: argparse.Namespace) -> int:
         print(PLATFORMS.format(arguments.output))
     except OSError as error:
         raise UsageError(f"cannot write in {str(arguments.output)!r}: {error.strerror or error}") from None
+    return OK
+
+
+def _write_course(arguments: argparse.Namespace) -> int:
+    from attnconf.conformance.grading.rubric_text import SHIPPED
+    from attnconf.spec import courses
+
+    folder: Path = arguments.output
+    if folder.exists():
+        raise UsageError(f"{str(folder)!r} is there already, and is left alone")
+    try:
+        folder.mkdir(parents=True)
+        for name, content in courses.files(SHIPPED.with_name("course")).items():
+            (folder / name).write_bytes(content)
+    except OSError as error:
+        raise UsageError(f"cannot write {str(folder)!r}: {error.strerror or error}") from None
+    print(f"written: {folder}: {', '.join(courses.FILES)}; attnconf rubric check RUBRIC --with {folder} judges it")
     return OK
 
 

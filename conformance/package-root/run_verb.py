@@ -5,6 +5,7 @@ import os
 import sys
 from pathlib import Path
 
+from attnconf import with_course
 from attnconf.conformance.engine.catalogue import CALL_SECONDS, ENDED_EARLY, HOW_TO_NAME, ISOLATE, RIGHTS
 from attnconf.exit_codes import FAILED, INTERNAL, INTERRUPTED, OK, USAGE, UsageError
 
@@ -26,6 +27,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--throughput", nargs="?", const="smoke", choices=("smoke", "grid"), help=(
         "also count what a call costs, and time it beside an anchor (default: smoke, a few cases)"))  # fmt: skip
     verb.add_argument("--strict-perf", action="store_true", help="let a time that is not FASTER or SAME fail")
+    with_course.add_option(verb)
     verb.add_argument("--seed", type=int, metavar="N", help="draw other numbers for the cases (default: 0)")
     verb.add_argument("--isolate", action="store_true", help=ISOLATE)
     verb.add_argument("--call-seconds", type=float, metavar="S", help=CALL_SECONDS)

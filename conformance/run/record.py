@@ -21,12 +21,12 @@ from attnconf.conformance.run.plan import Planned, Run
 from attnconf.conformance.run.relate import Relations, relate
 from attnconf.conformance.run.verdict import verdicts
 from attnconf.reports.record import SCHEMA
-from attnconf.spec import profiles, registry
+from attnconf.spec import courses, profiles, registry
 
 
 def record(run: Run) -> dict[str, Any]:
     """Return the record of a run, as plain data without NaN or infinity."""
-    plan, settings, relations = run.plan, run.settings, relate(run)
+    plan, settings, relations, own = run.plan, run.settings, relate(run), courses.used()
     results = [_result(run, relations, planned) for planned in plan.planned if planned.id in run.outcomes]
     if run.complete:
         _add_reference(results)
@@ -43,6 +43,7 @@ def record(run: Run) -> dict[str, Any]:
             "thorough": settings.thorough,
             "selected": plan.selected,
             "prescribed": dict(settings.prescribed),
+            **({"course": {"name": own.chapter, "digest": own.digest}} if own else {}),
         },
         "environment": environment(settings.device),
         "implementations": [_implementation(run, i) for i in plan.implementations],

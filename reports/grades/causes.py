@@ -204,6 +204,7 @@ def _rerun(grade: "Grade", record: Record, requirement: str) -> str:
     options = [f"--impl={shlex.quote(PurePath(line(grade.file)).name)}"]
     options += [] if profile.startswith("core") else [f"--profile={profile}"]
     options += [f"--convention={name}={choice}" for name, choice in suite.get("prescribed", {}).items()]
+    options += [f"--with={suite['course']['name']}"] if "course" in suite else []
     return f"attnconf run {' '.join(options)} -k {requirement}"
 
 

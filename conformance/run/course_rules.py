@@ -1,0 +1,111 @@
+"""The rules of the suite, for the checks that a course brings: none without a mistake that it was seen to catch.
+
+The reference passes each; each fails on a mutant of the course that names it, and on no other; and what computes
+nothing fails it, but where ``VACUOUS`` beside the mutants says why it cannot.
+"""
+
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from attnconf.conformance.chapters import contents
+from attnconf.conformance.engine.judge import Judged
+from attnconf.conformance.engine.mutant import Mutant, apply, reaches
+from attnconf.conformance.engine.request import Implementation
+from attnconf.conformance.engine.vacuous import Vacuous
+from attnconf.conformance.run.judging import judge_all
+from attnconf.conformance.run.nothing import FILLS, nothing
+from attnconf.conformance.run.plan import Settings, make_plan, only
+from attnconf.spec import courses, profiles, registry
+from attnconf.spec.registry import SpecError
+
+Outcomes = Mapping[tuple[str, str], Judged]  # by component and requirement
+
+
+def demand(seed: int = 0) -> None:
+    """Raise SpecError, with one line for each thing that is wrong, where the course that is used breaks the rules."""
+    course = courses.used()
+    if course is None:
+        return
+    try:
+        checks, mutants = contents.all_checks(), contents.all_mutants()
+    except SpecError:
+        raise
+    except Exception as error:
+        raise SpecError(f"{_place(error, course.folder)}: {type(error).__name__}: {error}") from None
+    own = [r.id for r in registry.requirements().values() if r.chapter == course.chapter]
+    if lacking := [name for name in own if name not in checks]:
+        raise SpecError(f"{course.folder}: {lacking[0]} has no check: want @requirement({lacking[0]!r}) in checks.py")
+    wrong = list(_wrong(own, [m for m in mutants.values() if m.chapter == course.chapter], seed))
+    if wrong:
+        raise SpecError("\n".join(f"{course.folder}: {line}" for line in wrong))
+
+
+def _place(error: Exception, folder: Path) -> str:
+    """Return the last line of the course's own files that an exception came through."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(folder)]
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else str(folder)
+
+
+def _wrong(own: Sequence[str], mutants: Sequence[Mutant], seed: int) -> Iterator[str]:
+    """Yield a line for each rule that is broken."""
+    for (component, name), judged in _judged(apply([]), own, seed).items():
+        if name in own and judged.outcome != "pass":
+            told = judged.message or judged.outcome
+            yield f"{name}: the reference does not pass it on {component}: {told} ({judged.outcome})"
+    for name in own:
+        if not any(name in mutant.breaks for mutant in mutants):
+            yield f"{name}: no mutant breaks it: nobody knows whether its check can fail"
+    for mutant in mutants:
+        yield from _of_mutant(mutant, own, seed)
+    for fill in FILLS:
+        yield from _of_nothing(fill, own, seed)
+
+
+def _of_mutant(mutant: Mutant, own: Sequence[str], seed: int) -> Iterator[str]:
+    """Yield what a mutant breaks of the course, and does not name, or the other way round."""
+    roots: set[str] = set()
+    asked = dict.fromkeys(component for component, _, _ in profiles.added())
+    try:
+        mutated = apply([mutant])
+    except ValueError as error:
+        yield str(error)
+        return
+    for component in asked:
+        if reaches(component, mutant) and component not in mutant.silent_on:
+            part = replace(mutated, components={component: mutated.components[component]})
+            failed = {name for (_, name), judged in _judged(part, own, seed).items() if judged.outcome == "fail"}
+            roots |= {name for name in failed & set(own) if not registry.ancestors(name) & failed}
+    named = mutant.breaks & set(own)
+    if others := sorted(roots - named):
+        yield f"{mutant.id} makes {', '.join(others)} fail, which its breaks does not name"
+    if never := sorted(named - roots):
+        yield f"{mutant.id} says that it breaks {', '.join(never)}, which passes, or fails in consequence of another"
+
+
+def _of_nothing(fill: str, own: Sequence[str], seed: int) -> Iterator[str]:
+    components = tuple(dict.fromkeys(component for component, _, _ in profiles.added()))
+    for (component, name), judged in _judged(nothing(fill, components), own, seed).items():
+        if name in own and judged.outcome == "pass" and not any(_excuses(v, fill, component, name) for v in contents.all_vacuous()):
+            yield f"{name}: what returns {_WORDS[fill]} passes it on {component}: its check shows nothing"
+
+
+_WORDS = {"zeros": "zeros", "ones": "ones", "constant": "0.7 everywhere", "echo": "its input", "mean": "mean values"}
+
+
+def _excuses(entry: Vacuous, fill: str, component: str, name: str) -> bool:
+    named = fill in entry.controls and name in entry.requirements.split()
+    return named and component in (entry.components or (component,))
+
+
+def _judged(implementation: Implementation, own: Sequence[str], seed: int) -> Outcomes:
+    """Return what becomes of a course's requirements, and of those that they presuppose, on an implementation."""
+    wanted = set(own).union(*(registry.ancestors(name) for name in own))
+    there = {component for component, _, _ in profiles.added()} & implementation.components.keys()
+    narrow = replace(implementation, components={c: implementation.components[c] for c in implementation.components if c in there})
+    plan = make_plan([narrow], Settings(seed=seed))
+    run = judge_all(only(plan, lambda planned: planned.entry.requirement in wanted))
+    return {(p.entry.component, p.entry.requirement): run.outcomes[p.id] for p in run.plan.planned}

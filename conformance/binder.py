@@ -5,6 +5,7 @@ whatever it finds here. What the process answers is therefore words alone, which
 they are (engine.answers); the text of a binding is run in a third process, and judged there.
 """
 
+import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +21,7 @@ def main(connection: int, grant: str) -> None:
     from attnconf.conformance.worker.reach import Grant
 
     layers = confine(folder, held, Grant.of(grant))
+    _use_course()
     from attnconf.conformance.worker.serving import Answer, Worker, serve  # torch, which may start threads
 
     class Binder(Worker):
@@ -65,7 +67,17 @@ def warm_up() -> None:
     from attnconf.conformance.loading import resolve  # noqa: F401
     from attnconf.conformance.worker import confinement, serving  # noqa: F401
 
+    _use_course()
     all_mutants()
+
+
+def _use_course() -> None:
+    """Use the course whose mistakes may be what a file computes, where one is told of and not used yet."""
+    from attnconf.spec import courses
+
+    folder = os.environ.get(courses.VARIABLE)
+    if folder and courses.used() is None:
+        courses.use(Path(folder))
 
 
 if __name__ == "__main__":

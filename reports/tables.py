@@ -64,7 +64,7 @@ def _counts(record: Record) -> dict[tuple[str, str], Counter[str]]:
 
 def chapter(result: Result) -> str:
     """Return the chapter of a result's requirement, in words."""
-    name: str = result["spec"].removeprefix("spec/").partition(".md")[0]
+    name: str = result["spec"].removeprefix("spec/").partition(".md")[0].removesuffix("/requirements")
     return name.replace("multi_head", "multi-head").replace("_", " ")
 
 

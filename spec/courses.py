@@ -23,6 +23,7 @@ from attnconf.spec.registry import SpecError
 
 CONTENT, PAGE, CHECKS, MUTANTS = FILES = ("course.toml", "requirements.md", "checks.py", "mutants.py")
 PACKAGE = "attnconf_course"  # under which its modules are imported
+VARIABLE = "ATTNCONF_COURSE"  # in the environment of the process that binds: the folder of the course
 MOST_BYTES = 1_000_000  # of a file: a course is text
 
 
@@ -36,7 +37,8 @@ class Course:
 
     @property
     def chapter(self) -> str:
-        return self.folder.name
+        """How it is called among the chapters, in rubrics and reports."""
+        return self.prefix.lower()
 
 
 _used: list[Course] = []

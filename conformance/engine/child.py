@@ -22,6 +22,7 @@ from torch import Tensor
 
 from attnconf.conformance.engine import warm
 from attnconf.conformance.engine.answers import made_of, size_of
+from attnconf.conformance.engine.warm import WORKER
 from attnconf.conformance.worker import confinement, wire
 from attnconf.conformance.worker.order import Made, Order
 from attnconf.conformance.worker.reach import Grant
@@ -31,7 +32,6 @@ T = TypeVar("T")
 SECONDS = 60.0  # for one call
 LOADING = 120.0  # seconds to import torch and a file
 BINDING = 900.0  # seconds to find out how a file without an adapter is called
-WORKER, BINDER = "attnconf.conformance.worker.holding", "attnconf.conformance.binder"  # what a process runs
 DEATHS = 5  # after so many nothing more is asked
 ALIVE = 4  # processes at one time; another one ends the one that was started first
 ENDING = 10.0  # seconds for a process to end what it has started
@@ -197,7 +197,7 @@ def _started(runs: str, connection: socket.socket, grant: str) -> "subprocess.Po
     command, nowhere = [sys.executable, "-P", "-m", runs, str(connection.fileno()), grant], subprocess.DEVNULL
     return subprocess.Popen(
         command, pass_fds=[connection.fileno()], stdin=nowhere, stdout=nowhere, stderr=nowhere,
-        start_new_session=True, env=confinement.environment(),
+        start_new_session=True, env=warm.environment(runs),
     )  # fmt: skip
 
 

@@ -11,9 +11,18 @@ import sys
 
 from attnconf.conformance.worker import confinement
 from attnconf.conformance.worker.zygote import ENDED, ROOM
+from attnconf.spec import courses
 
+WORKER, BINDER = "attnconf.conformance.worker.holding", "attnconf.conformance.binder"  # what a process runs
 ANSWER = 20.0  # seconds for a warm process to fork
 _warm: dict[str, "Zygote"] = {}  # by what its forks run
+
+
+def environment(runs: str) -> dict[str, str]:
+    """Return the variables of a process that runs a module: the binder is told of a course, whose mistakes it knows."""
+    course = courses.used()
+    told = {courses.VARIABLE: str(course.folder)} if course and runs == BINDER else {}
+    return confinement.environment() | told
 
 
 class Zygote:
@@ -26,7 +35,7 @@ class Zygote:
         with theirs:
             self._process = subprocess.Popen(
                 command, pass_fds=[theirs.fileno()], stdin=nowhere, stdout=nowhere, stderr=nowhere,
-                start_new_session=True, env=confinement.environment(),
+                start_new_session=True, env=environment(runs),
             )  # fmt: skip
         self._socket = ours
 

@@ -156,8 +156,8 @@ def settle() -> None:
 def keep_warm() -> None:
     """Let this process end with the one that began it, and keep warm what it forks."""
     settle()
-    from attnconf.conformance.engine import child, warm
+    from attnconf.conformance.engine import warm
     from attnconf.conformance.worker import ends
 
     ends.end_with_parent()
-    warm.keep_warm(child.WORKER, child.BINDER)
+    warm.keep_warm(warm.WORKER, warm.BINDER)

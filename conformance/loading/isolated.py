@@ -15,8 +15,9 @@ from typing import Any
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine import answers
 from attnconf.conformance.engine.catalogue import adapter_names
-from attnconf.conformance.engine.child import BINDER, BINDING, SECONDS, Away, Child
+from attnconf.conformance.engine.child import BINDING, SECONDS, Away, Child
 from attnconf.conformance.engine.request import Implementation, Unjudgeable
+from attnconf.conformance.engine.warm import BINDER
 from attnconf.conformance.loading import resolve
 from attnconf.conformance.loading.adapter import implementation_of
 from attnconf.conformance.loading.find import LoadError, Name, demand_file, in_working_folder, located, needs, without
@@ -28,6 +29,7 @@ from attnconf.conformance.worker.fences import OF_THE_REFERENCE
 from attnconf.conformance.worker.refused import Refused
 from attnconf.conformance.worker.survey import Offer, Survey
 from attnconf.conformance.worker.wire import Malformed
+from attnconf.spec import courses
 
 Known = Survey | Unjudgeable | LoadError
 JUDGED = "isolation    judged in a child process"
@@ -48,10 +50,13 @@ class Terms:
         return self._child(place, self.seconds, place in OF_THE_REFERENCE)
 
     def binder(self, place: Path | str) -> Child:
-        return self._child(place, self.patience, True, runs=BINDER)
+        course = courses.used()
+        return self._child(place, self.patience, True, [str(course.folder)] if course else [], runs=BINDER)
 
-    def _child(self, place: Path | str, seconds: float, reference: bool, **what: str) -> Child:
-        reads = self.granted(place)
+    def _child(
+        self, place: Path | str, seconds: float, reference: bool, besides: Sequence[str] = (), **what: str
+    ) -> Child:
+        reads = [*self.granted(place), *besides]
         return Child(seconds, reference, reads=reads, device=self.device, loading=self.loading, **what)
 
     @property

@@ -83,8 +83,8 @@ def _cases_of(check: catalogue.CheckText) -> list[str]:
     if not check.families:
         return ["as each chapter has them, in its calls.py"]
     names = ", ".join(family.removeprefix("stimuli.") for family in check.families)
-    return [f"{names} of {_module(check.chapter, 'stimuli', check.module)}; a failure prints names, as readable-1, which "
-            "attnconf explain takes"]  # fmt: skip
+    where = _module(check.chapter, "stimuli", check.module)
+    return [f"{names} of {where}; a failure prints names, as readable-1, which attnconf explain takes"]
 
 
 def _reference(r: registry.Requirement) -> list[str]:

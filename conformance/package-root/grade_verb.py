@@ -66,6 +66,8 @@ def grade(arguments: argparse.Namespace) -> int:
             return _graded(arguments, rubric, _handed_in(arguments, Path(workspace), arguments.file or rubric.file))
     except (RubricError, batches.BatchError) as error:
         raise UsageError(str(error)) from None
+    except BrokenPipeError:  # whoever read what is printed has closed it
+        raise
     except OSError as error:
         raise UsageError(f"cannot write in {str(arguments.out)!r}: {error.strerror or error}") from None
 

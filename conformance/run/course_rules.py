@@ -54,8 +54,8 @@ def _wrong(own: Sequence[str], mutants: Sequence[Mutant], seed: int) -> Iterator
     """Yield a line for each rule that is broken."""
     for (component, name), judged in _judged(apply([]), own, seed).items():
         if name in own and judged.outcome != "pass":
-            told = judged.message or judged.outcome
-            yield f"{name}: the reference does not pass it on {component}: {told} ({judged.outcome})"
+            told = (judged.message or judged.outcome).replace("fault of the suite: ", "its check raises ")
+            yield f"{name}: the reference does not pass it on {component}: {told}"
     for name in own:
         if not any(name in mutant.breaks for mutant in mutants):
             yield f"{name}: no mutant breaks it: nobody knows whether its check can fail"
@@ -89,7 +89,11 @@ def _of_mutant(mutant: Mutant, own: Sequence[str], seed: int) -> Iterator[str]:
 def _of_nothing(fill: str, own: Sequence[str], seed: int) -> Iterator[str]:
     components = tuple(dict.fromkeys(component for component, _, _ in profiles.added()))
     for (component, name), judged in _judged(nothing(fill, components), own, seed).items():
-        if name in own and judged.outcome == "pass" and not any(_excuses(v, fill, component, name) for v in contents.all_vacuous()):
+        if (
+            name in own
+            and judged.outcome == "pass"
+            and not any(_excuses(v, fill, component, name) for v in contents.all_vacuous())
+        ):
             yield f"{name}: what returns {_WORDS[fill]} passes it on {component}: its check shows nothing"
 
 
@@ -105,7 +109,9 @@ def _judged(implementation: Implementation, own: Sequence[str], seed: int) -> Ou
     """Return what becomes of a course's requirements, and of those that they presuppose, on an implementation."""
     wanted = set(own).union(*(registry.ancestors(name) for name in own))
     there = {component for component, _, _ in profiles.added()} & implementation.components.keys()
-    narrow = replace(implementation, components={c: implementation.components[c] for c in implementation.components if c in there})
+    narrow = replace(
+        implementation, components={c: implementation.components[c] for c in implementation.components if c in there}
+    )
     plan = make_plan([narrow], Settings(seed=seed))
     run = judge_all(only(plan, lambda planned: planned.entry.requirement in wanted))
     return {(p.entry.component, p.entry.requirement): run.outcomes[p.id] for p in run.plan.planned}

@@ -1,11 +1,13 @@
 """Folders to hand to a platform: an autograder for Gradescope, and a workflow for GitHub Classroom."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnconf.reports.grades import gradescope
 from attnconf.reports.grades.writing import as_json
 from attnconf.reports.record import write_text
+from attnconf.spec import courses
 
 if TYPE_CHECKING:
     from attnconf.conformance.grading.rubric import Rubric
@@ -32,13 +34,22 @@ def autograder(folder: Path, rubric: "Rubric", version: str = "") -> list[Path]:
     """
     suite = f"attention-conformance{f'=={version}' if version else ''}"
     texts = {"rubric": rubric.text, "failed": as_json(gradescope.failed(rubric))}
+    own = courses.files(Path(rubric.course)) if rubric.course else {}
+    texts |= {name: content.decode() for name, content in own.items()}
+    beside = [place.rpartition("/")[0] for place, name in PLACES.items() if name == "rubric"]
+    places = PLACES | {f"{there}/course/{name}": name for there in beside for name in own}
     written = []
-    for place, name in PLACES.items():
+    for place, name in places.items():
         path = folder / place
         path.parent.mkdir(parents=True, exist_ok=True)
-        template = texts[name] if name in texts else (TEMPLATES / name).read_text("utf-8").replace("@SUITE@", suite)
-        write_text(path, template)
+        write_text(path, texts[name] if name in texts else _filled(name, suite, bool(own)))
         if place in PROGRAMS:
             path.chmod(path.stat().st_mode | 0o111)
         written.append(path)
     return written
+
+
+def _filled(name: str, suite: str, with_course: bool) -> str:
+    """Return a template with the suite's name, and with the course's folder beside the rubric, where there is one."""
+    text = (TEMPLATES / name).read_text("utf-8").replace("@SUITE@", suite)
+    return re.sub(r"@COURSE (.*?)@", r" --with \1" if with_course else "", text)

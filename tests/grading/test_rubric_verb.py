@@ -34,7 +34,10 @@ def test_mistakes_are_told_in_one_line(tmp_path):
         (("check", "none.toml"), "no rubric 'none.toml': there is no such file, and "),
         (("new", "--component", "rotery"), "no component 'rotery'; nearest: rotary"),
         (("new", "--component", "rotary", "-o", "no/hw.toml"), "cannot write 'no/hw.toml': there is no folder"),
-        (("chekc", "hw.toml"), "attnconf rubric: argument list | new | check | platforms: invalid choice: 'chekc'"),
+        (
+            ("chekc", "hw.toml"),
+            "attnconf rubric: argument list | new | check | platforms | course: invalid choice: 'chekc'",
+        ),
     ]:
         done = in_process("rubric", *arguments, cwd=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")

@@ -26,9 +26,9 @@ def attention(config, weights):
 @pytest.fixture
 def kept():
     """Yield the warm process of workers."""
-    if not warm.keep_warm(child.WORKER):
+    if not warm.keep_warm(warm.WORKER):
         pytest.skip("no handles on processes here")
-    yield warm._warm[child.WORKER]
+    yield warm._warm[warm.WORKER]
     child.end_all()
     warm.let_cool()
 
@@ -72,7 +72,7 @@ def test_a_warm_process_that_is_killed_is_replaced(kept, tmp_path):
     os.kill(kept._process.pid, signal.SIGKILL)
     kept._process.wait()
     assert torch.equal(called(loaded(tmp_path)), torch.ones(1, 1, 2, 3))
-    assert warm._warm[child.WORKER] is not kept
+    assert warm._warm[warm.WORKER] is not kept
 
 
 def test_what_was_forked_ends_with_it(kept, tmp_path):

@@ -6,7 +6,9 @@ from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.vacuous import NUMBERS, Vacuous
 from attnconf.reference import attention
 
-VACUOUS = (Vacuous(NUMBERS, "HW-COPIES-1", "what takes no notice of how many keys there are does not change with them"),)
+VACUOUS = (
+    Vacuous(NUMBERS, "HW-COPIES-1", "what takes no notice of how many keys there are does not change with them"),
+)
 
 
 def attend_adding_the_query(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):

@@ -22,4 +22,4 @@ if [ -e "${wheels[0]}" ]; then
 else
     /opt/attnconf/bin/pip install '@SUITE@'
 fi
-/opt/attnconf/bin/attnconf rubric check "$here/rubric.toml"
+/opt/attnconf/bin/attnconf rubric check "$here/rubric.toml"@COURSE "$here/course"@

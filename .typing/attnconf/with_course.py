@@ -1,0 +1,1 @@
+../../conformance/package-root/with_course.py

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS
-from attnconf.conformance.engine import text_codec
-from attnconf.conformance.engine.request import Binding, Implementation, Unjudgeable
+from attnconf.conformance.engine import binding_text, text_codec
+from attnconf.conformance.engine.request import INFERRED, Binding, Implementation, Unjudgeable
 from attnconf.conformance.worker.counter import Counts, PassCost
 from attnconf.conformance.worker.order import Made, Order
 from attnconf.conformance.worker.refused import UNSUPPORTED, Refused
@@ -168,7 +168,7 @@ def found_in(told: Any, typed: str, source: str) -> Implementation | Unjudgeable
     version = said["version"] and words(said["version"])
     return Implementation(
         _own_name(said["name"], typed), dict.fromkeys(components, _elsewhere), said["declares"], said["profile"],
-        source, version, tuple(map(words, said["notes"])), _binding(said["binding"]),
+        source, version, tuple(map(words, said["notes"])), _binding(said["binding"], source),
     )  # fmt: skip
 
 
@@ -178,11 +178,14 @@ def _own_name(name: str, typed: str) -> str:
     return words(name)
 
 
-def _binding(told: Any) -> Binding:
-    """Return a binding: each of its entries is words, a list of words, or a yes or no."""
+def _binding(told: Any, source: str) -> Binding:
+    """Return a binding of a file: each of its entries is words, a list of words, or a yes or no."""
     kinds = {f.name: type(f.default) for f in fields(Binding)}
     said = _entries(told, **{name: list if kind is tuple else kind for name, kind in kinds.items()})
-    return Binding(**{name: _value(x) for name, x in said.items()})
+    found = Binding(**{name: _value(x) for name, x in said.items()})
+    _demand(found.file == INFERRED, "a binding that stands elsewhere")
+    binding_text.demand(found.text, source)
+    return found
 
 
 def _value(x: Any) -> Any:

@@ -11,8 +11,8 @@ import re
 from functools import cache
 from pathlib import Path
 
-import attnconf.adapters
-import attnconf.conformance
+from attnconf.adapters import contract
+from attnconf.conformance.source.syntax import tree_of
 from attnconf.conformance.worker.wire import Malformed
 
 MOST_NODES, MOST_CHARACTERS = 3000, 20_000  # the largest of the collection has 850 nodes
@@ -46,7 +46,7 @@ def demand(text: str, source: str) -> None:
     if len(text) > MOST_CHARACTERS:
         raise Malformed(f"gave a binding of {len(text)} characters")
     try:
-        nodes = list(ast.walk(ast.parse(text)))
+        nodes = list(ast.walk(tree_of(text)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise Malformed("gave a binding that is no Python") from None
     if len(nodes) > MOST_NODES:
@@ -98,7 +98,7 @@ def _is_known(word: str, source: str) -> bool:
 @cache
 def _ours() -> frozenset[str]:
     """Return the words of the modules that write bindings, and of the contract."""
-    conformance, adapters = (Path(package.__path__[0]) for package in (attnconf.conformance, attnconf.adapters))
+    conformance, adapters = Path(__file__).parents[1], Path(contract.__file__).parent
     files = [
         f
         for name in _OURS

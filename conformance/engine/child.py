@@ -245,3 +245,20 @@ class Away:
         return self.child.ask(
             request, tensors, lambda answer, made: made_of(answer, made, order), self.child.seconds, size_of(order)
         )
+
+    def trace(self, names: Sequence[str]) -> None:
+        """Look in the calls to come which of some names they use; a process that has ended is not looked at."""
+        with contextlib.suppress(Refused):
+            self.child.prepare({"do": "trace", "names": list(names)}, lambda answer, tensors: None)
+
+    def traced(self, names: Sequence[str]) -> list[str]:
+        """Return which of the names were used, in the order given; none where its process does not say."""
+
+        def used(answer: Mapping[str, Any], _: object) -> list[str]:
+            told = answer.get("used")
+            return [name for name in names if isinstance(told, list) and name in told]
+
+        try:
+            return self.child.ask({"do": "traced"}, (), used, self.child.seconds)
+        except Refused:
+            return []

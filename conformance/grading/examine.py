@@ -49,12 +49,9 @@ def task_of(submission: Submission) -> Task:
 
 def examined(task: Task, rubric: Rubric, seed: int) -> Record:
     """Return the record of a submission, in the form of ``attnconf-grade/1``."""
-    status, message, results = _results(task, rubric, seed, time.monotonic() + rubric.seconds)
-    return {
-        **unjudged(task, status, message),
-        "notes": forbidden.seen(Path(task.folder), rubric.forbidden) if rubric.forbidden else [],
-        "results": results,
-    }
+    seen = forbidden.seen(Path(task.folder), rubric.forbidden) if rubric.forbidden else []
+    status, message, results = _results(task, rubric, seed, time.monotonic() + rubric.seconds, seen)
+    return {**unjudged(task, status, message), "notes": seen, "results": results}
 
 
 def unjudged(task: Task, status: str, message: str) -> Record:
@@ -65,12 +62,18 @@ def unjudged(task: Task, status: str, message: str) -> Record:
     }  # fmt: skip
 
 
-def _results(task: Task, rubric: Rubric, seed: int, until: float) -> tuple[str, str, Record | None]:
-    """Return status, words, and the record of a run."""
+def _results(task: Task, rubric: Rubric, seed: int, until: float, seen: list[str]) -> tuple[str, str, Record | None]:
+    """Return status, words, and the record of a run; forbidden names that its calls use are added to what was seen."""
     settings = Settings(profile=rubric.profile, seed=seed, prescribed=rubric.conventions)
     try:
         found = [i for wanted in rubric.wanted for i in _found(task, wanted, rubric)]
+        apart = [i.apart for i in found if isinstance(i, Implementation) and isinstance(i.apart, child.Away)]
+        for one in apart if rubric.forbidden else ():
+            one.trace(rubric.forbidden)
         run, late = _judged(make_plan(found, settings), rubric, until)
+        used = [name for one in apart if rubric.forbidden for name in one.traced(rubric.forbidden)]
+        hidden = [name for name in dict.fromkeys(used) if not any(note.startswith(f"names {name} ") for note in seen)]
+        seen += [f"calls {name}, which its text does not name" for name in hidden]
         results = _told(record(run), task)
         return (TIMEOUT, late, results) if late else (*_status(found), results)
     except SpecError as error:

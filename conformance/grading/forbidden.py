@@ -1,6 +1,7 @@
 """Which forbidden names a submission's text uses: advice for a person, which no score depends on.
 
-It reads, and runs nothing. Who wants to can hide a name from it: ``getattr(nn, "Multihead" + "Attention")``.
+It reads, and runs nothing. Who wants to can hide a name from it: ``getattr(nn, "Multihead" + "Attention")``; what the
+first calls enter is noted where they are run (worker/tracing.py).
 """
 
 import ast

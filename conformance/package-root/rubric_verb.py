@@ -118,9 +118,12 @@ def _check(arguments: argparse.Namespace) -> int:
 def _platforms(arguments: argparse.Namespace) -> int:
     import attnconf
     from attnconf.reports.grades.autograder import autograder
+    from attnconf.spec import courses
 
+    rubric = _loaded(arguments.rubric)
     try:
-        for path in autograder(arguments.output, _loaded(arguments.rubric), attnconf.__version__):
+        own = courses.files(Path(rubric.course)) if rubric.course else {}
+        for path in autograder(arguments.output, rubric, attnconf.__version__, own):
             print(path)
         print(PLATFORMS.format(arguments.output))
     except OSError as error:

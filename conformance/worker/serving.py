@@ -1,5 +1,6 @@
 """The side of a connection that holds foreign code: it reads a request, runs it, and sends exactly one reply."""
 
+import contextlib
 import dataclasses
 import gc
 import importlib
@@ -21,6 +22,7 @@ from attnconf.conformance.worker.order import Held, Made, Order
 from attnconf.conformance.worker.performing import perform
 from attnconf.conformance.worker.refused import Refused
 from attnconf.conformance.worker.survey import broken, survey
+from attnconf.conformance.worker.tracing import Tracing
 from attnconf.conformance.worker.watching import Recorded
 
 LONGEST = 4000  # characters of words
@@ -63,6 +65,7 @@ class Worker:
         self.layers = layers
         self.source: Source | None = None
         self.held: dict[str, Held] = {}
+        self.tracing: Tracing | None = None
 
     def answered(self, header: dict[str, Any], tensors: list[Tensor]) -> Answer:
         """Return the answer to a request. Raises nothing."""
@@ -120,9 +123,19 @@ class Worker:
         """Make an ordered call."""
         order = Order(**{name: wire.unpacked(value, tensors) for name, value in header["order"].items()})
         try:
-            return _made(perform(self.held[header["key"]], order))
+            with self.tracing or contextlib.nullcontext():
+                return _made(perform(self.held[header["key"]], order))
         except KeyboardInterrupt:  # nobody sits at this process: foreign code raised it
             raise Refused("raised", "raised KeyboardInterrupt") from None
+
+    def do_trace(self, header: dict[str, Any], tensors: list[Tensor]) -> Answer:
+        """Look in the calls to come which of some names they use."""
+        self.tracing = Tracing(header["names"])
+        return {"done": True}, []
+
+    def do_traced(self, header: dict[str, Any], tensors: list[Tensor]) -> Answer:
+        """Tell which of them were used."""
+        return {"used": sorted(self.tracing.used) if self.tracing else []}, []
 
 
 def _message(answer: dict[str, Any], made: list[Tensor], nonce: str) -> bytes:

@@ -1,13 +1,13 @@
 """Folders to hand to a platform: an autograder for Gradescope, and a workflow for GitHub Classroom."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnconf.reports.grades import gradescope
 from attnconf.reports.grades.writing import as_json
 from attnconf.reports.record import write_text
-from attnconf.spec import courses
 
 if TYPE_CHECKING:
     from attnconf.conformance.grading.rubric import Rubric
@@ -26,15 +26,15 @@ PLACES = {
 PROGRAMS = ("gradescope/setup.sh", "gradescope/run_autograder")
 
 
-def autograder(folder: Path, rubric: "Rubric", version: str = "") -> list[Path]:
+def autograder(folder: Path, rubric: "Rubric", version: str = "", own: Mapping[str, bytes] | None = None) -> list[Path]:
     """Write both folders, and return the paths of their files.
 
     What is in ``gradescope/`` is what to zip; what is in ``classroom/`` belongs into the template of the assignment.
-    ``version``: of the suite, to pin. Raises OSError where the folder cannot be written.
+    ``version``: of the suite, to pin; ``own``: the files of the rubric's course. Raises OSError where the folder cannot be written.
     """
     suite = f"attention-conformance{f'=={version}' if version else ''}"
     texts = {"rubric": rubric.text, "failed": as_json(gradescope.failed(rubric))}
-    own = courses.files(Path(rubric.course)) if rubric.course else {}
+    own = own or {}
     texts |= {name: content.decode() for name, content in own.items()}
     beside = [place.rpartition("/")[0] for place, name in PLACES.items() if name == "rubric"]
     places = PLACES | {f"{there}/course/{name}": name for there in beside for name in own}

@@ -49,8 +49,8 @@ MAY = {
     "conformance/engine/catalogue": "spec reference adapters conformance",  # reads off the files what there is
     "conformance/engine/contract_texts": "spec adapters conformance",  # likewise
     "conformance/package-root": "spec reference adapters reports conformance api cli demo doctor exit_codes "
-    "attention_maps "
-    "explaining explaining_cases grade_verb listing mutate_verb report_verb rubric_verb run_verb show testing",
+    "attention_maps explaining explaining_cases grade_verb listing mutate_verb report_verb rubric_verb run_verb show "
+    "testing with_course",
 }
 
 

@@ -5,10 +5,30 @@ import os
 
 import pytest
 
+from attnconf.conformance.grading.examine import Task, examined
 from attnconf.conformance.grading.forbidden import seen
+from attnconf.conformance.grading.rubric_text import parse
 
 MHA, SDPA = "torch.nn.MultiheadAttention", "torch.nn.functional.scaled_dot_product_attention"
 NAMES = [MHA, SDPA, "xformers"]
+RUBRIC = f"""\
+title = "From scratch"
+components = ["attention"]
+forbidden = ["{SDPA}"]
+
+[[item]]
+name = "Shape"
+points = 1
+requirements = ["CALL-SHAPE-1"]
+"""
+HIDDEN = """\
+from torch import nn
+
+
+def attention(query, key, value, mask=None):
+    fused = getattr(getattr(nn, "func" + "tional"), "scaled_dot" + "_product_attention")
+    return fused(query, key, value, attn_mask=mask)
+"""
 
 
 def told(tmp_path, text, name="hw.py"):
@@ -91,3 +111,11 @@ def test_nothing_of_a_file_is_run(tmp_path):
     mark = tmp_path / "mark"
     assert told(tmp_path, f"import xformers\nopen({str(mark)!r}, 'w')") == ["names xformers (hw.py:1)"]
     assert not mark.exists()
+
+
+def test_what_a_text_hides_is_noted_where_it_is_called(tmp_path):
+    (tmp_path / "mine.py").write_text(HIDDEN, encoding="utf-8")
+    rubric = parse(RUBRIC, "hw.toml")
+    record = examined(Task("mine", "mine.py", str(tmp_path), "mine.py", ""), rubric, 1)
+    assert record["status"] == "judged"
+    assert record["notes"] == [f"calls {SDPA}, which its text does not name"]

@@ -7,6 +7,8 @@ it for an implementation. What can be hidden in it all the same is some thousand
 """
 
 import ast
+import contextlib
+import json
 import re
 from functools import cache
 from pathlib import Path
@@ -19,7 +21,9 @@ MOST_NODES, MOST_CHARACTERS = 3000, 20_000  # the largest of the collection has 
 MOST_UNKNOWN, LONGEST_UNKNOWN = 60, 40  # words of libraries that a file takes classes from: in_proj_weight
 LARGEST = 2**40  # of whole numbers
 LONGEST_TEXT = 40  # of what stands in the file: a special token
-_PLAIN = re.compile(r"[\w .,:*¤`'-]{0,160}")  # a name or a sentence, and no code
+LONGEST_SENTENCE = 200
+_MARKS = r"\w .,:*¤`'/\[\]-"  # of a sentence; code needs more
+_PLAIN = re.compile(f"[{_MARKS}]{{0,{LONGEST_SENTENCE}}}")
 FILES, MOST_BYTES = 200, 2_000_000  # beside a file, whose words it may use
 _NODES = (
     ast.Module, ast.FunctionDef, ast.Lambda, ast.arguments, ast.arg, ast.Return, ast.Raise, ast.If, ast.IfExp, ast.For,
@@ -58,6 +62,12 @@ def demand(text: str, source: str) -> None:
         unknown |= {word for word in _words(node) if not _is_known(word, source)}
     if len(unknown) > MOST_UNKNOWN or any(len(word) > LONGEST_UNKNOWN for word in unknown):
         raise Malformed(f"gave a binding with {len(unknown)} words that are neither the suite's nor the file's")
+
+
+def sentence(words: str) -> str:
+    """Return words as a binding may say them: without brackets, quotes and signs that code is made of."""
+    shapes = re.sub(r"\((\d[\d, ]*)\)", r"[\1]", words)
+    return " ".join(re.sub(f"[^{_MARKS}]+", " ", shapes).split())[:LONGEST_SENTENCE]
 
 
 def _wrong(node: ast.AST, source: str) -> str:
@@ -118,5 +128,14 @@ def _theirs(source: str) -> frozenset[str]:
 def _text(source: str) -> str:
     own = Path(source)
     beside = sorted(p for p in own.parent.glob("*") if p.suffix in (".py", ".ipynb") and p != own)[:FILES]
-    read = (p.read_bytes()[:MOST_BYTES].decode("utf-8", errors="replace") for p in [own, *beside] if p.is_file())
-    return "\n".join(read)
+    return "\n".join(_read(path) for path in [own, *beside] if path.is_file())
+
+
+def _read(path: Path) -> str:
+    """Return what a file says; of a notebook its strings, in which line breaks are written out."""
+    text = path.read_bytes()[:MOST_BYTES].decode("utf-8", errors="replace")
+    if path.suffix == ".ipynb":
+        with contextlib.suppress(ValueError, RecursionError):
+            text = json.dumps(json.loads(text), ensure_ascii=False)
+        text = text.replace("\\n", "\n").replace('\\"', '"')
+    return text

@@ -30,7 +30,8 @@ def autograder(folder: Path, rubric: "Rubric", version: str = "", own: Mapping[s
     """Write both folders, and return the paths of their files.
 
     What is in ``gradescope/`` is what to zip; what is in ``classroom/`` belongs into the template of the assignment.
-    ``version``: of the suite, to pin; ``own``: the files of the rubric's course. Raises OSError where the folder cannot be written.
+    ``version``: of the suite, to pin; ``own``: the files of the rubric's course. Raises OSError where the folder cannot
+    be written.
     """
     suite = f"attention-conformance{f'=={version}' if version else ''}"
     texts = {"rubric": rubric.text, "failed": as_json(gradescope.failed(rubric))}

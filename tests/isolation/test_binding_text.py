@@ -80,6 +80,12 @@ def test_there_is_no_room_for_much(source, text, why):
         binding_text.demand(text, source)
 
 
+def test_any_words_are_said_as_a_sentence(source):
+    said = binding_text.sentence('f(x) raises "a = b"; out has shape (12, 5), want (6, 5)')
+    assert said == "f x raises a b out has shape [12, 5], want [6, 5]"
+    binding_text.demand(f"{RIGHT}\nx = {said!r}\n", source)
+
+
 def test_words_of_files_beside_it_are_its_own(source, tmp_path):
     (tmp_path / "parts.py").write_text(" ".join(f"part{n}" for n in range(100)), encoding="utf-8")
     binding_text.demand(f"{RIGHT}\n" + "\n".join(f"x = part{n}" for n in range(100)), source)

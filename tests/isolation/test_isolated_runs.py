@@ -9,7 +9,7 @@ from command_line import attnconf, in_process, pytest_in_process
 
 from attnconf.conformance import binder
 from attnconf.conformance.engine import answers
-from attnconf.conformance.engine.request import Binding, Implementation
+from attnconf.conformance.engine.request import INFERRED, Binding, Implementation
 from attnconf.conformance.loading import isolated
 from attnconf.conformance.worker.wire import Malformed
 
@@ -143,17 +143,20 @@ def test_an_end_or_none_while_it_is_found_out_how_a_file_is_called_leaves_a_verd
     [
         {"name": "another.py"}, {"components": ["nothing"]}, {"components": []}, {"profile": "mine"},
         {"declares": {"mask": "all"}}, {"notes": [7]}, {"binding": {}}, {"extra": 1}, {"version": 1},
+        {"binding": vars(Binding("elsewhere.py"))},
     ],
     ids=str,
 )  # fmt: skip
 def test_what_is_told_of_a_file_has_its_form_and_is_of_that_file(forged):
-    right = binder.told(Implementation("mine.py:A", {"attention": None}, notes=("a \x1b note",), binding=Binding()))
+    right = binder.told(
+        Implementation("mine.py:A", {"attention": None}, notes=("a \x1b note",), binding=Binding(INFERRED))
+    )
     found = answers.found_in(json.loads(json.dumps(right)), "mine.py", "/mine.py")
     assert (found.name, found.source, found.notes, found.binding) == (
         "mine.py:A",
         "/mine.py",
         ("a \ufffd note",),
-        Binding(),
+        Binding(INFERRED),
     )
     with pytest.raises(Malformed):
         answers.found_in(json.loads(json.dumps(right | forged)), "mine.py", "/mine.py")

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.diagnosis.broken_argument import IDLE
+from attnconf.conformance.engine.binding_text import sentence
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.building.defaults import broken_defaults, idle_axes, idle_dropout
@@ -86,7 +87,7 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
         told = [line for line in told if not re.match(rf"left alone   {one.name}\b", line)]
         open_ends += [one.words] if one.open else []
         for what in one.refused:
-            body = body.replace(f'NotImplementedError("{what}")', f"BrokenArgument({one.words!r})")
+            body = body.replace(f'NotImplementedError("{what}")', f"BrokenArgument({sentence(one.words)!r})")
     said = {line.split()[2].partition("=")[0] for line in told if line.startswith("left alone")}
     told_of = said | {one.name for one in found} | set(goes_on)
     untried = tuple(name for name in (*_not_tried(bound), *_not_handed(bound, left, dead)) if name not in told_of)
@@ -280,5 +281,5 @@ def with_guard_tried(bound: Bound, words: str, asked: Request, shown: str) -> Bo
     if not isinstance(given, Failure) or given.meant or given.reason in ("unsupported", "given up"):
         return bound
     broken = f"{shown}: {why(given)}"
-    body = bound.draft.body.replace(guard, f"raise BrokenArgument({broken!r})")
+    body = bound.draft.body.replace(guard, f"raise BrokenArgument({sentence(broken)!r})")
     return replace(bound, draft=replace(bound.draft, body=body), told=(*bound.told, f"option       {broken}"))

@@ -40,7 +40,7 @@ def biased(search: "Search", text: AttentionText, name: str, form: MaskForm) -> 
     if trial.right and text.flagged and not promised(search.place.thing, name):
         beside = search.tried(text, name, wide, [_asked(search, text, causal=True)])
         return wide if beside.right or refuses(beside.given[-1]) else form
-    mistaken = not trial.right and trial.certificate.mistake(trial.given, trial.declares)
+    mistaken = not trial.right and trial.certificate.mistake(trial.given, trial.declares, _by_numbers)
     return wide if trial.right or (mistaken and _by_numbers(mistaken)) else form
 
 

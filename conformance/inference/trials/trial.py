@@ -160,8 +160,19 @@ class Certificate:
             within_rounding(gap(reply, self._one(i, declares, mutant)), rounding) for i, reply in enumerate(given)
         )
 
-    def mistake(self, given: Sequence[Reply | Failure], declares: Mapping[str, str]) -> Mutant | None:
-        """Return a known mistake that gives these replies, where the reference does not; None if none does."""
+    def mistake(
+        self, given: Sequence[Reply | Failure], declares: Mapping[str, str],
+        matters: Callable[[Mutant], bool] | None = None,
+    ) -> Mutant | None:  # fmt: skip
+        """Return a known mistake that gives these replies, where the reference does not; None if none does.
+
+        ``matters``: mistakes of which one has to be among those that give them, else no other is looked for.
+        """
+        likely = (m for m in _mutants(self.component) if matters is None or matters(m))
+        if matters is not None and not any(
+            self.agrees(given, declares, m.id, max(ROUNDING, m.rounding)) for m in likely
+        ):
+            return None
         return next(self.mistakes(given, declares), None)
 
     def mistakes(

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from ray.cluster_utils import Cluster
 
+from attnconf.conformance.grading.rubric_text import SHIPPED
+
 RIGHT = Path(__file__).parents[1] / "miniatures" / "self_attention.py"
 NODES, SUBMISSIONS = 2, 20
 RUBRIC = """\
@@ -18,6 +20,10 @@ components = ["multi_head_attention"]
 name = "Scale"
 points = 4
 requirements = ["ATT-SCALE-1"]
+[[item]]
+name = "Our own"
+points = 1
+chapter = "hw"
 """
 
 
@@ -41,12 +47,13 @@ def handed_in(tmp_path):
     for n in range(SUBMISSIONS):
         (folder / f"student-{n:02}.py").write_text(RIGHT.read_text().replace("SelfAttention", f"Attention{n}"))
     (tmp_path / "hw.toml").write_text(RUBRIC)
+    shutil.copytree(SHIPPED.with_name("course"), tmp_path / "course")
     return folder
 
 
 def command(handed_in, out, *more):
-    rubric = str(handed_in.parent / "hw.toml")
-    words = ["grade", str(handed_in), "--rubric", rubric, "--out", str(out), "--seed", "5", *more]
+    rubric, course = str(handed_in.parent / "hw.toml"), str(handed_in.parent / "course")
+    words = ["grade", str(handed_in), "--rubric", rubric, "--with", course, "--out", str(out), "--seed", "5", *more]
     return [sys.executable, "-m", "attnconf", *words]
 
 

@@ -10,7 +10,7 @@ from attnconf.conformance.inference import bindings
 from attnconf.conformance.inference.positions.textbook_tables import BACKWARDS, wanted
 from attnconf.conformance.inference.texts.layer_forms import layer_forms
 from attnconf.conformance.inference.trials.angles import has_tables, in_another_shape, in_every_shape, text_of
-from attnconf.conformance.inference.words.angle_names import ROLE, START, kind_of, role_of
+from attnconf.conformance.inference.words.angle_names import PLACES, ROLE, START, kind_of, role_of
 from attnconf.conformance.source import reader
 
 
@@ -35,6 +35,17 @@ def test_what_has_to_be_given_is_no_mask():
     assert roles == {"x": "", "start_pos": START, "cos": ROLE, "sin": ROLE, "mask": "", "rope": ""}
     form = next(layer_forms("encoder_layer", call))
     assert form.roles == ["x", START, ROLE, ROLE, "mask"]
+
+
+def placed(x, position_ids, mask):
+    return x
+
+
+def test_positions_that_have_to_be_given_are_those_of_the_tokens_for_each_sample_or_for_all():
+    form = next(layer_forms("encoder_layer", placed))
+    assert form.roles == ["x", PLACES, "mask"]
+    given = [text_of(shaped.named("position_ids"), "q", "E") for shaped in in_every_shape(form)]
+    assert given == ["counted(q.shape[1], None, q).expand(q.shape[:2])", "counted(q.shape[1], None, q)"]
 
 
 def unasked(x, mask=None, past_key_values=None, position_ids=None, use_cache=False, position_embeddings=None):

@@ -294,7 +294,8 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
 def _hidden_without_effect(place: Place, text: LayerText) -> tuple[str, ...]:
     """Return words on an argument for the hidden width, where that is a multiple of the model's whatever is given."""
     given = re.search(r"(\w+)=config\.hidden_dim(?=[,)])", text.made.text)
-    if given is None or "hidden-ratio" not in text.declares or documented(place, given[1]):
+    headed = "handed(" in text.made.text  # perhaps it is the width of a head behind what is judged
+    if given is None or headed or "hidden-ratio" not in text.declares or documented(place, given[1]):
         return ()
     width = f"the hidden width is {text.declares['hidden-ratio']} times the model's, whatever is asked for"
     return (f"the argument `{given[1]}` of the constructor has no effect: {width}",)

@@ -5,6 +5,7 @@ not: a cap of 50 is one, so that what is built by its defaults alone is not what
 """
 
 import ast
+import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass, replace
@@ -94,14 +95,19 @@ def _is_called(place: Place, spot: Spot, names: str) -> bool:
 
 
 def every_spot(place: Place, made: Construction) -> Iterator[Spot]:
-    """Yield the arguments of a class, and the entries of the configurations that it is handed, each once."""
+    """Yield the arguments of a class, or those a function may go without, and entries of configurations, each once."""
     call = expression_of(made.text)
-    if not isinstance(call, ast.Call) or not isinstance(place.thing, type):
+    if not isinstance(call, ast.Call) or not (isinstance(place.thing, type) or ast.unparse(call.func) == "functional"):
         return
-    spots = [Spot(p.name, "", p.default) for p in parameters_of(place.thing)]
+    whole = isinstance(place.thing, type)
+    spots = [Spot(p.name, "", p.default) for p in parameters_of(place.thing) if whole or _may_be_left_out(p)]
     for node in ast.walk(call):
         spots += _spots(node, place.module)
     yield from {(spot.name, spot.owner): spot for spot in spots}.values()
+
+
+def _may_be_left_out(p: inspect.Parameter) -> bool:
+    return p.default is None or type(p.default) in (int, float)
 
 
 def _spots(node: ast.AST, module: ModuleType) -> Iterator[Spot]:

@@ -19,7 +19,7 @@ from attnconf.conformance.inference.finding.layer_kinds import blocks, inputs_of
 from attnconf.conformance.inference.texts.language_models import embeds
 from attnconf.conformance.inference.trials.calling import own_method, parameters
 from attnconf.conformance.inference.weights.function_forms import takes_together, takes_weights
-from attnconf.conformance.inference.words.angle_names import is_table
+from attnconf.conformance.inference.words.angle_names import is_place, is_table
 from attnconf.conformance.inference.words.vocabulary import INPUTS, meanings, snake
 from attnconf.conformance.source.source_text import code_reached
 
@@ -291,7 +291,7 @@ def _by_call(thing: Any) -> Iterator[str]:
 def _with_memory(thing: Any, components: list[str]) -> Iterator[str]:
     """Yield the components; what gets two inputs, and is named a layer or an encoder, may be of a decoder, or both."""
     options = {"mask", "lengths", "causal", "want_weights"}
-    needed = (p.name for p in parameters(thing) if p.default is p.empty and not is_table(p.name))
+    needed = (p.name for p in parameters(thing) if p.default is p.empty and not (is_table(p.name) or is_place(p.name)))
     required = [(name.lower(), meanings(name, INPUTS)) for name in needed]
     inputs = [(name, found) for name, found in required if "x" in found or not options & set(found)]
     if len(inputs) != 2 or not {"encoder", "encoder_layer"} & set(components):

@@ -12,7 +12,7 @@ from attnconf.conformance.inference.building.module_sizes import names_read
 from attnconf.conformance.inference.texts.language_models import embeds
 from attnconf.conformance.inference.trials.calling import SEGMENTS, parameters
 from attnconf.conformance.inference.weights.function_forms import taken, takes_together
-from attnconf.conformance.inference.words.angle_names import is_table
+from attnconf.conformance.inference.words.angle_names import is_place, is_table
 from attnconf.conformance.inference.words.keyword_arguments import constructor_parameters
 from attnconf.conformance.inference.words.vocabulary import INPUTS, SIZES, meanings, snake
 
@@ -83,12 +83,12 @@ def _translates(thing: Any) -> bool:
 
 
 def inputs_of(thing: Any) -> int:
-    """Return how many tensors a call takes that are no masks, no segments, no tables of angles and no options."""
+    """Return how many tensors a call takes that are no masks, no segments, no positions, no angles and no options."""
     found, apart = 0, taken(thing)
     for p in parameters(thing):
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) or p.default is not p.empty or p.name in apart:
             continue
-        if is_table(p.name) or re.fullmatch(SEGMENTS, snake(p.name)):
+        if is_table(p.name) or is_place(p.name) or re.fullmatch(SEGMENTS, snake(p.name)):
             continue
         means = set(meanings(p.name, INPUTS))
         found += "x" in means or not means & {"mask", "lengths", "want_weights", "causal", "average"}

@@ -1,7 +1,7 @@
 """What a layer, a stack or a model of a user's may be: built, called, and its parameters told apart."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -40,6 +40,7 @@ from attnconf.conformance.inference.layers.sizing import sized
 from attnconf.conformance.inference.layers.state import State, states
 from attnconf.conformance.inference.layers.vector_input import handed
 from attnconf.conformance.inference.masks.forms import FILLED
+from attnconf.conformance.inference.state.kept_by_models import handed_text
 from attnconf.conformance.inference.texts import language_models
 from attnconf.conformance.inference.texts.layer_forms import about_memory, layer_forms
 from attnconf.conformance.inference.texts.layer_requests import FIRST, request
@@ -202,14 +203,14 @@ def _called(
             declares = {**declares, **language_models.with_cap(probe.largest(called.out))}
         if probe.shifts(called.out):
             raise Failed("its targets are shifted inside: the first logits depend on none")
-        trace = probe.trace()
+        trace, unheard = probe.trace(), set[str]()
         if isinstance(module, Handed):
             unheard = probe.unheard(called.out)
             trace.order = [name for name in trace.order if name not in unheard or name not in trace.used]
     except Failed as error:
         attempts.say(f"{_called_how(made, form)}{error}")
         return
-    sized = _sized(place, module, config, made)
+    sized = _sized(place, module, config, made, unheard)
     if sized is None:
         attempts.say(f"{HIDDEN}: {made.text}")
         return
@@ -290,29 +291,36 @@ def woken(module: nn.Module, form: Any) -> None:
     attempt(lambda: module(*given))
 
 
-def ignores_hidden(place: Place, made: Construction, config: Any) -> bool:
-    """Return whether what is built with another hidden width has the same parameters."""
+def ignores_hidden(place: Place, made: Construction, config: Any, apart: Collection[str] = ()) -> bool:
+    """Return whether what is built with another hidden width has the same parameters, but for those ``apart``."""
     found = []
+    inner = replace(made, text=handed_text(made.text) or made.text)
     for width in (config.hidden_dim, 2 * config.hidden_dim + 6):
         other = replace(config, hidden_dim=width)
         try:
-            thing = build(place, made, other)
+            thing = build(place, inner, other)
         except Failed:
             return False
-        found.append([p.shape for p in thing.parameters() if not isinstance(p, nn.parameter.UninitializedParameter)])
+        here = (p for name, p in thing.named_parameters() if not {name, f"whole.{name}"} & {*apart})
+        found.append([p.shape for p in here if not isinstance(p, nn.parameter.UninitializedParameter)])
     return found[0] == found[1]
 
 
-def _sized(place: Place, module: nn.Module, config: Any, made: Construction) -> tuple[Widths, dict[str, str]] | None:
-    """Return the widths of a module, and how its hidden width depends on the model's where that cannot be chosen."""
+def _sized(
+    place: Place, module: nn.Module, config: Any, made: Construction, apart: Collection[str]
+) -> tuple[Widths, dict[str, str]] | None:
+    """Return the widths of a module, and how its hidden width depends on the model's where that cannot be chosen.
+
+    ``apart``: parameters that what is judged does not depend on, as those of a head.
+    """
     embed = FIRST.width
     known = COMPONENTS[place.component]
     if not known.layered:
         return Widths(embed, FIRST.head_width, 0, vocabulary(FIRST)), {}
-    shapes = {n: tuple(p.shape) for n, p in module.named_parameters()}
+    shapes = {n: tuple(p.shape) for n, p in module.named_parameters() if n not in apart}
     hidden = hidden_width(shapes, embed, config.hidden_dim)
     vocab = vocabulary(FIRST) if known.reads_ids else 0
-    ignored = "hidden" in made.given and hidden % embed == 0 and ignores_hidden(place, made, config)
+    ignored = "hidden" in made.given and hidden % embed == 0 and ignores_hidden(place, made, config, apart)
     if hidden == config.hidden_dim or ({"hidden", "ratio"} & made.given and not ignored):
         return Widths(embed, FIRST.head_width, config.hidden_dim, vocab), {}
     ratio = THIRDS if hidden == hidden_of(THIRDS, embed) else "" if hidden % embed else str(hidden // embed)

@@ -69,7 +69,8 @@ def _required(thing: Any) -> list[str]:
 def _model(place: Place, made: Construction, config: Any) -> "_Model":
     """Return a model as it is built, in float64. Raises Failed."""
     built = attempt(partial(run, made, space_for(config, place.module)))
-    return _Model(_with_numbers(built.double().eval()), _memory_at(_required(place.thing)), config.embed_dim)
+    layers = getattr(config, "num_layers", 0)
+    return _Model(_with_numbers(built.double().eval()), _memory_at(_required(place.thing)), config.embed_dim, layers)
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,11 @@ class _Model:
     module: nn.Module
     memory: int | None  # its place
     width: int
+    layers: int
+
+    def begins(self) -> tuple[Callable[[], Any], ...]:
+        """Return what a sequence may begin with: nothing at all, or nothing for each layer."""
+        return (*EMPTY, lambda: [None] * self.layers)
 
     def __call__(self, ids: Tensor, **more: Any) -> Any:
         inputs: list[Tensor] = [ids]
@@ -123,7 +129,7 @@ def _ways(model: _Model, name: str, thing: Any, known: Sequence[Rows]) -> Iterat
     for told in known:
         call = partial(_came, model, name, flags(thing), told)
         owners = (model.module,) if model.memory is None else None
-        yield from (continued(call, ids, new, returned=True, owners=owners) for new in EMPTY)
+        yield from (continued(call, ids, new, returned=True, owners=owners) for new in model.begins())
         written = chain(_made_by(model.module, len(ids)), containers(lambda kept, call=call: call(ids, kept, 0)))  # type: ignore[misc]
         yield from (continued(call, ids, new, returned=False, owners=owners) for new in written)
 

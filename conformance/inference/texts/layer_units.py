@@ -14,6 +14,7 @@ from attnconf.conformance.inference.texts.used_in_turns import one_after_another
 
 UNMADE = nn.parameter.UninitializedParameter
 _BIAS = r"(.*[._])?(b|bias|beta|shift|offset|b_?\d)"
+_GAIN = r"(.*[._])?((\w*norm|ln|rms)_?\d?|\w*(norm|ln|rms)\d?_?(w|weight|scale|gain|gamma|g))"
 _NORM = r"gain|gamma|beta|shift|scale|norm|ln|g\d?$"
 
 
@@ -76,7 +77,7 @@ def units_of(module: nn.Module, order: Sequence[str], widths: Widths) -> Units:
     """Return the units of a module whose parameters are used in this order."""
     shapes = {name: tuple(p.shape) for name, p in module.named_parameters()}
     vectors = {name: p for name, p in module.named_parameters() if not isinstance(p, UNMADE) and p.ndim == 1}
-    gains = {name for name, p in vectors.items() if bool((p == 1).all())}
+    gains = {name for name, p in vectors.items() if bool((p == 1).all()) or _of_one_plus(name, p)}
     kinds = _kinds(order, shapes, widths, gains)
     sizes = {n: prod(shapes[n]) * _is_matrix(shapes[n], widths) for n in order if kinds[n] == "attention"}
     order = list(one_after_another(order, sizes, 4 * widths.embed**2))
@@ -121,6 +122,11 @@ def units_of(module: nn.Module, order: Sequence[str], widths: Widths) -> Units:
     opened = count()
     found.kinds = [kind for kind in found.kinds if kind != "attention" or next(opened) not in early]
     return found
+
+
+def _of_one_plus(name: str, p: Tensor) -> bool:
+    """Return whether a vector may be the gain of a norm that adds 1 to it: by its name, and as it begins with zeros."""
+    return bool((p == 0).all()) and "." not in name and re.fullmatch(_GAIN, name) is not None
 
 
 def _blocks(sizes: Mapping[str, int], whole: int) -> dict[str, str]:

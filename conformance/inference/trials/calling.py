@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import nn
 
-from attnconf.conformance.inference.words.angle_names import ROLE, as_needed, kind_of, role_of
+from attnconf.conformance.inference.words.angle_names import PLACES, ROLE, as_needed, kind_of, role_of
 from attnconf.conformance.inference.words.keyword_arguments import handed_on
 from attnconf.conformance.inference.words.vocabulary import INPUTS, SIZES, meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
@@ -58,7 +58,7 @@ class Form:
     @property
     def called(self) -> str:
         """How something is called, for people."""
-        return f"called with ({self.text(lambda slot: slot.role.removeprefix(ROLE))}): "
+        return f"called with ({self.text(lambda slot: slot.role.removeprefix(ROLE).removeprefix(PLACES))}): "
 
     def of(self, role: str) -> list[Slot]:
         return [slot for slot in self.slots if slot.role == role]

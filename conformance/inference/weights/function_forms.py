@@ -32,7 +32,8 @@ from attnconf.conformance.inference.weights.weight_keys import (
     told_part,
 )
 from attnconf.conformance.inference.weights.weight_makers import functions_of
-from attnconf.conformance.inference.words.angle_names import may_be_of_a_turn
+from attnconf.conformance.inference.words.angle_names import PLACES, may_be_of_a_turn
+from attnconf.conformance.inference.words.angle_names import role_of as turning_role
 from attnconf.conformance.inference.words.asked import asked_of, codes_of
 from attnconf.conformance.inference.words.records import holds_tensors, is_named_tuple, is_record, own_record
 from attnconf.conformance.inference.words.vocabulary import INPUTS, SIZES, meanings, snake
@@ -226,7 +227,7 @@ def _fixed(thing: FunctionType, table: Meanings, inputs: Collection[str] = ()) -
         known = [m for m in meanings(p.name, SIZES) if m in table and m not in ("config", "causal", "dropout")]
         heads = "heads" in known and (p.name in behind or type(p.default) is int)  # h are no hidden states there
         taken = (ALWAYS & set(meanings(p.name, INPUTS)) and not heads) or p.name in _together(thing)
-        taken = taken or p.name in nested_arguments(thing)
+        taken = taken or p.name in nested_arguments(thing) or turning_role(p) == PLACES
         wanted = p.default is p.empty or (known[:1] == ["heads"] and type(p.default) is int)  # theirs does not fit ours
         if wanted and known and not taken and not _fits(p.name, inputs):
             found[p.name] = (table[known[0]][0], known[0])

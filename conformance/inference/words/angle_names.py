@@ -8,7 +8,7 @@ from typing import Any
 from attnconf.conformance.inference.words.vocabulary import snake
 from attnconf.conformance.source.source_text import code_reached
 
-ROLE, START = "angles: ", "start"
+ROLE, PLACES, START = "angles: ", "places: ", "start"
 _OF_TABLES = r"(cache[ds]?|tables?|embs?|embeddings?|freqs?|vals?|values)"
 KINDS = {
     "cos": rf"(\w+_)?(cos|cosines?)(_{_OF_TABLES})?",
@@ -17,6 +17,8 @@ KINDS = {
     rf"(rope|rotary)(_(pos_)?({_OF_TABLES}|freqs_cis|angles))?|(rotation_)?angles|position_embeddings",
 }
 BEGINS = r"(start|begin|first|offset)_?(pos(ition)?|idx|index)|pos(ition)?_?(start|offset)"
+
+COUNTED = r"(token_|input_)?positions?(_?ids)?|(input_)?pos_?ids"
 
 
 def kind_of(name: str) -> str:
@@ -31,10 +33,17 @@ def is_table(name: str) -> bool:
     return kind_of(name) != "" and re.fullmatch(r"freqs?|angles", snake(name).strip("_")) is None
 
 
+def is_place(name: str) -> bool:
+    """Return whether a name says that an argument has the position of each token."""
+    return re.fullmatch(COUNTED, snake(name).strip("_")) is not None
+
+
 def role_of(p: Parameter) -> str:
-    """Return the role of a parameter that has to be given and is a table, or where the tokens begin; else nothing."""
+    """Return the role of a parameter that has to be given and is a table, or where tokens begin or are; or nothing."""
     if p.default is not p.empty:
         return ""
+    if is_place(p.name):
+        return PLACES
     if re.fullmatch(BEGINS, snake(p.name).strip("_")):
         return START
     return ROLE if kind_of(p.name) else ""

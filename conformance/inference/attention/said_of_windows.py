@@ -10,7 +10,7 @@ _OWN = (  # what any of these is said of counts the query's own key
     r"\bi ?- ?\w+ ?\+ ?1\b|\bi ?- ?\( ?\w+ ?- ?1 ?\)|"
     r"\b(itself|self|own( \w+)?|(present|current|newest) \w+) (is )?(included|among|counted)|"
     r"\bincl(\.|uding|udes)? (it)?self|"
-    r"\bitself and (the|its) `*(\w+ ?- ?1|other)|\bown (key|token|position) among|"
+    r"\bitself and (to )?(the|its) `*(\w+ ?- ?1|other)|\bown (key|token|position) among|"
     r"\b`?[wnk]`? ((keys|tokens|positions) )?(in (total|all)|en total|insgesamt)\b"
 )
 _NOT = r"\b(not|never|nor|without|beside|besides|plus|excluded|excluding|sin|ohne|sans|nicht)\b|n't\b"

@@ -125,7 +125,9 @@ def _beside(lines: list[str], name: str) -> list[str]:
 def _in_sentences(thing: Any, name: str) -> list[str]:
     """Return what sentences of a class or function, and of its file, say that an argument is."""
     said = " ".join((*said_in("\n".join(_lines(thing))), *_words_of_file(thing)))
-    is_said = rf"\b{re.escape(name)}\b`*\s+(is|are|vaut|est|ist|es|vale|è)\s+(?P<words>[^.;]+)"
+    shape = r"([(\[][^()\[\]]*[)\]]\s*)?,?\s*"
+    ties = r"is|are|vaut|est|ist|es|vale|è|(in|of) which|where|whose|dans lequel|où|in der|wobei|en la que|donde"
+    is_said = rf"\b{re.escape(name)}\b`*\s+{shape}({ties})\s+(?P<words>[^.;]+)"
     return [m["words"] for m in re.finditer(is_said, said)]
 
 

@@ -11,6 +11,7 @@ import contextlib
 import json
 import re
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from attnconf.adapters import contract
@@ -24,7 +25,7 @@ LONGEST_TEXT = 40  # of what stands in the file: a special token
 LONGEST_SENTENCE = 200
 _MARKS = r"\w .,:*¤`'/\[\]-"  # of a sentence; code needs more
 _PLAIN = re.compile(f"[{_MARKS}]{{0,{LONGEST_SENTENCE}}}")
-FILES, MOST_BYTES = 200, 2_000_000  # beside a file, whose words it may use
+FILES, MOST_BYTES = 500, 4_000_000  # of a file and those beside it, whose words it may use
 _NODES = (
     ast.Module, ast.FunctionDef, ast.Lambda, ast.arguments, ast.arg, ast.Return, ast.Raise, ast.If, ast.IfExp, ast.For,
     ast.With, ast.withitem, ast.Assign, ast.AugAssign, ast.Expr, ast.Call, ast.keyword, ast.Starred, ast.Attribute,
@@ -127,13 +128,19 @@ def _theirs(source: str) -> frozenset[str]:
 @cache
 def _text(source: str) -> str:
     own = Path(source)
-    beside = sorted(p for p in own.parent.glob("*") if p.suffix in (".py", ".ipynb") and p != own)[:FILES]
-    return "\n".join(_read(path) for path in [own, *beside] if path.is_file())
+    beside = sorted(p for p in islice(own.parent.glob("*"), FILES) if p.suffix in (".py", ".ipynb") and p != own)
+    found, left = [], MOST_BYTES
+    for path in [own, *beside]:
+        if path.is_file() and left > 0:
+            found.append(_read(path, left))
+            left -= len(found[-1])
+    return "\n".join(found)
 
 
-def _read(path: Path) -> str:
-    """Return what a file says; of a notebook its strings, in which line breaks are written out."""
-    text = path.read_bytes()[:MOST_BYTES].decode("utf-8", errors="replace")
+def _read(path: Path, most: int) -> str:
+    """Return what a file says in its first bytes; of a notebook its strings, in which line breaks are written out."""
+    with path.open("rb") as file:
+        text = file.read(most).decode("utf-8", errors="replace")
     if path.suffix == ".ipynb":
         with contextlib.suppress(ValueError, RecursionError):
             text = json.dumps(json.loads(text), ensure_ascii=False)

@@ -62,7 +62,17 @@ def with_flags_turned(thing: Any, bound: Bound | Refusal, again: Again) -> Bound
             bound = _without_effect(bound, more, name)
         elif not other.established:
             bound = _with_promise(bound, name, value)
-    return bound
+    return _one_after_the_other(bound)
+
+
+def _one_after_the_other(bound: Bound) -> Bound:
+    """Return the binding with a word on an entry that says that branches stand side by side, where they do not."""
+    entry = re.search(rf"\b(?P<name>{SIDE_BY_SIDE})=True\b", bound.draft.body)
+    placed = str(bound.draft.declares.get("norm-order", ""))
+    if entry is None or not bound.draft.component.startswith("encoder") or placed.startswith("parallel"):
+        return bound
+    words = f"`{entry['name']}` is True, and has no effect: one sublayer reads the other"
+    return replace(bound, told=(*bound.told, f"option       {words}"), broken=(*bound.broken, words))
 
 
 def _turned_on(thing: Any, bound: Bound, again: Again) -> Bound:

@@ -1,6 +1,7 @@
 """The options of pytest with ``--impl``: their declaration, and the run that they ask for."""
 
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,7 +94,7 @@ def _planned(config: pytest.Config, device: str, throughput: str | None) -> "Run
     from attnconf.conformance.run.plan import Settings, make_plan
 
     if config.getoption("course"):
-        courses.use(config.getoption("course"))
+        courses.use(config.getoption("course"), shlex.quote(str(config.getoption("course"))))
     course_rules.demand(config.getoption("--seed"))
     profiles.load(config.getoption("--profile") or profiles.DEFAULT)  # before foreign code is run
     choices = required_conventions.parse(config.getoption("--convention"))

@@ -33,6 +33,7 @@ class Course:
 
     folder: Path
     prefix: str
+    shown: str
     digest: str  # of all its files
 
     @property
@@ -49,12 +50,16 @@ def used() -> Course | None:
     return _used[0] if _used else None
 
 
-def use(folder: Path) -> Course:
-    """Add a course to what is judged in this process. Raises SpecError, in one line; a second course is one, too."""
+def use(folder: Path, shown: str = "") -> Course:
+    """Add a course to what is judged in this process. Raises SpecError, in one line; a second course is one, too.
+
+    ``shown``: what results call it; as it was given, where nothing else is said.
+    """
     if _used:
         raise SpecError(f"{folder}: the course {_used[0].folder} is used already")
-    if not re.fullmatch(r"[A-Za-z0-9_-]+", folder.absolute().name):
-        raise SpecError(f"{str(folder)!r}: want a folder with a plain name, of letters, digits, _ and -")
+    if not folder.is_dir():
+        raise SpecError(f"there is no folder {str(folder)!r}")
+    demand_name(folder)
     for name in FILES:
         if not (folder / name).is_file():
             raise SpecError(f"{str(folder)!r} is no course: it has no {name} ({', '.join(FILES)})")
@@ -63,7 +68,7 @@ def use(folder: Path) -> Course:
     prefix = content.pop("prefix", None)
     if not isinstance(prefix, str) or not re.fullmatch(r"[A-Z]+", prefix):
         raise SpecError(f'{place}: want prefix = "HW", capitals with which the ids on {PAGE} begin')
-    course = Course(folder.absolute(), prefix, _digest(folder))
+    course = Course(folder.absolute(), prefix, shown or str(folder), _digest(folder))
     registry.add(prefix, course.chapter, course.folder / PAGE)
     profiles.add(_sections(content, place), str(place))
     _importable(course.folder)
@@ -71,10 +76,19 @@ def use(folder: Path) -> Course:
     return course
 
 
+def demand_name(folder: Path) -> None:
+    """Raise SpecError for a folder whose name cannot stand in results."""
+    if not re.fullmatch(r"[A-Za-z0-9_-]+", folder.absolute().name):
+        raise SpecError(f"{str(folder)!r}: want a folder with a plain name, of letters, digits, _ and -")
+
+
 def files(folder: Path) -> dict[str, bytes]:
     """Return the files of a course by their names in its folder."""
-    found = (p for p in sorted(folder.rglob("*")) if p.suffix in (".toml", ".md", ".py") and p.is_file())
-    return {str(p.relative_to(folder)): p.read_bytes() for p in found if p.stat().st_size <= MOST_BYTES}
+    every = ((p.relative_to(folder), p) for p in sorted(folder.rglob("*")) if p.is_file())
+    found = {str(n): p for n, p in every if "__pycache__" not in n.parts and not any(x[0] == "." for x in n.parts)}
+    if too_large := [name for name, p in found.items() if p.stat().st_size > MOST_BYTES]:
+        raise SpecError(f"{folder / too_large[0]}: larger than {MOST_BYTES} bytes, want a course of small files")
+    return {name: p.read_bytes() for name, p in found.items()}
 
 
 def _digest(folder: Path) -> str:
@@ -97,6 +111,8 @@ def _sections(content: Mapping[str, Any], place: Path) -> dict[str, Any]:
         if not isinstance(lenses, dict) or not all(isinstance(lists, dict) for lists in lenses.values()):
             raise SpecError(f"{place}: {component}: want sections such as [multi_head_attention.direct]")
     asked = {name for lenses in content.values() for lists in lenses.values() for ids in lists.values() for name in ids}
+    for name in asked:
+        registry.get(name)
     known = [r.id for r in registry.requirements().values() if registry.of_course(r.chapter)]
     if left := [name for name in known if name not in asked]:
         raise SpecError(f"{place}: {left[0]} is on {PAGE}, and asked of no component")

@@ -95,6 +95,14 @@ def of_course(chapter: str) -> bool:
     return chapter in _OF_COURSES
 
 
+def may_be_of_course(name: str) -> str:
+    """Return words, for the end of a message, on an id that a course might have; "" for any other name."""
+    prefix, _, rest = name.partition("-")
+    return (
+        "; --with FOLDER uses a course that has it" if rest and prefix not in CHAPTERS and _ID.fullmatch(name) else ""
+    )
+
+
 def add(prefix: str, chapter: str, own_page: Path) -> None:
     """Add the chapter that a course brings. Raises SpecError for a prefix or name that there is, or a wrong page."""
     if prefix in CHAPTERS or chapter in CHAPTERS.values():

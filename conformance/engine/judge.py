@@ -1,8 +1,10 @@
 """Judge one requirement on one subject: run its check on all its cases, and return the outcome."""
 
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from attnconf.conformance.engine.case import Case
@@ -11,7 +13,7 @@ from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.engine.requirement import Checked
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.worker import device as devices
-from attnconf.spec import registry
+from attnconf.spec import courses, registry
 
 # A check's outcome is that of its worst case.
 _WORST_FIRST = ("error", "fail", "unsupported", "pass", "not-applicable")
@@ -141,9 +143,20 @@ def run_case(subject: Subject, checked: Checked, case: Case, convention: dict[st
         words.with_traceback(None)  # a frame in it may hold it
     except Exception as fault:
         result.outcome, result.message = "error", f"fault of the suite: {type(fault).__name__}: {fault}"
+        if registry.of_course(checked.requirement.chapter):  # it costs that check alone
+            result.outcome, result.message = "unsupported", _of_a_course(fault)
         if devices.is_lost():
             result.outcome, result.message = "unsupported", LOST
     return result
+
+
+def _of_a_course(fault: Exception) -> str:
+    """Return words on an exception that a course's check raises, with the last line of its own that it came through."""
+    course = courses.used()
+    frames = traceback.extract_tb(fault.__traceback__) if course else []
+    own = [f for f in frames if course and Path(f.filename).is_relative_to(course.folder)]
+    at = f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
+    return f"the course's check raises {type(fault).__name__}: {fault}{at}"
 
 
 def _note(result: CaseResult, subject: Subject, found: InDtype) -> None:

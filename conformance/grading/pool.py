@@ -127,7 +127,7 @@ def _serve(connection: "Connection[Any, Any]", rubric: Rubric, seed: int) -> Non
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that began it decides
     if rubric.course:
-        courses.use(Path(rubric.course))
+        courses.use(Path(rubric.course), Path(rubric.course).name)
     keep_warm()
     from attnconf.conformance.grading import examine
 

@@ -88,7 +88,7 @@ def examined_there(chunk: Sequence[Packed], rubric: Rubric, seed: int, course: M
         _kept.append(tempfile.TemporaryDirectory(prefix="attnconf-"))
         folder = Path(_kept[0].name, Path(rubric.course).name)
         _unpack(course, folder)
-        courses.use(folder)
+        courses.use(folder, folder.name)
     pool.keep_warm()
     return [_examined(one, rubric, seed) for one in chunk]
 

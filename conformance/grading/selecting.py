@@ -47,7 +47,8 @@ def _listed(item: Table, key: str, there: Requirements, why_not: str) -> tuple[s
     known = registry.requirements()
     for word in words:
         if word not in known:
-            raise item.wrong(f"{key}: no requirement {word!r}{hint(word, there) or hint(word, known)}", key, word)
+            near = (hint(word, there) or hint(word, known)) + registry.may_be_of_course(word)
+            raise item.wrong(f"{key}: no requirement {word!r}{near}", key, word)
         if word not in there:
             raise item.wrong(f"{key}: {word} {why_not}{hint(word, there)}", key, word)
     return tuple(name for name in known if name in words)

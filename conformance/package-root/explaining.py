@@ -12,7 +12,7 @@ from functools import cache
 from itertools import zip_longest
 
 from attnconf.conformance.engine import catalogue, contract_texts
-from attnconf.spec import profiles, registry
+from attnconf.spec import courses, profiles, registry
 from attnconf.spec.nearest import hint
 
 
@@ -31,7 +31,8 @@ def explain(name: str) -> list[str]:
     begun = [key for key in keys if key.startswith(wanted)] if name else []
     near = f"; nearest: {keys[begun[0]]}" if begun else hint(wanted, keys, keys)
     kinds = "requirement, mutant, chapter, component, convention, profile or case"
-    raise KeyError(f"there is no {kinds} {name!r}{near or '; attnconf list shows all'}")
+    own = registry.may_be_of_course(name)
+    raise KeyError(f"there is no {kinds} {name!r}{near or '; attnconf list shows all'}{own}")
 
 
 Known = tuple[str, str, Callable[[str], list[str]]]  # (name in capitals, name, function that explains it)
@@ -44,7 +45,7 @@ def _known() -> list[Known]:
         (catalogue.mutant_texts(), lambda name: _mutant(catalogue.mutant_texts()[name])),
         (contract_texts.component_texts(), _component),
         (registry.CHAPTERS, lambda prefix: _chapter(registry.CHAPTERS[prefix])),
-        (registry.CHAPTERS.values(), _chapter),
+        ([c for c in registry.CHAPTERS.values() if not registry.of_course(c)], _chapter),
         (contract_texts.convention_texts(), _convention),
         (profiles.names(), _profile),
     ]
@@ -74,7 +75,7 @@ def _requirement(r: registry.Requirement) -> list[str]:
         *_field("cases", _cases_of(check) if check else []),
         *_field("example", _example(r)),
         *_field("page", [r.anchor]),
-        *_field("run", [f"attnconf run --impl NAME{_profile_for(r)} -k {r.id}"]),
+        *_field("run", [f"attnconf run --impl NAME{_profile_for(r)}{_course_of(r)} -k {r.id}"]),
     ]
 
 
@@ -119,6 +120,11 @@ def _mutant(m: catalogue.MutantText) -> list[str]:
         *_field("seen in", _folded(m.source) if m.source else []),
         *_field("file", [f"{_module(m.chapter, m.module)}:{m.line}"]),
     ]
+
+
+def _course_of(r: registry.Requirement) -> str:
+    course = courses.used()
+    return f" --with {course.shown}" if course and registry.of_course(r.chapter) else ""
 
 
 def _profile_for(r: registry.Requirement) -> str:
@@ -189,8 +195,13 @@ def _chapter(name: str) -> list[str]:
         *_field("requirements", _paired((topic, ", ".join(ids)) for topic, ids in topics.items())),
         *_field("judged on", _folded(", ".join(judged))),
         *_field("reference", [f"reference/{name}.py", *_paired(functions)] if functions else ["none"]),
-        *_field("page", [f"spec/{name}.md"]),
+        *_field("page", [_page(name)]),
     ]
+
+
+def _page(chapter: str) -> str:
+    own = registry.page(chapter)
+    return f"{own.parent.name}/{own.name}"
 
 
 def _convention(name: str) -> list[str]:
@@ -269,7 +280,7 @@ def _standing(check: catalogue.CheckText) -> str:
 def _module(chapter: str, module: str, of_a_course: str = "") -> str:
     """Return where a module of a chapter stands; ``of_a_course``: another one, where a course brings the chapter."""
     if registry.of_course(chapter):
-        return f"{chapter}/{of_a_course or module}.py"
+        return f"{registry.page(chapter).parent.name}/{of_a_course or module}.py"
     return f"conformance/chapters/{chapter}/{module}.py"
 
 

@@ -18,7 +18,8 @@ PLATFORMS = """
 Until the suite is on PyPI both need its wheel beside them: in a checkout of it
   pip wheel . --no-deps -w {0}/gradescope && cp {0}/gradescope/*.whl {0}/classroom/.github/attnconf/
 Gradescope: zip the files of {0}/gradescope (not the folder), and upload that as the autograder.
-GitHub Classroom: commit {0}/classroom/.github into the template repository of the assignment."""
+GitHub Classroom: commit {0}/classroom/.github into the template repository of the assignment. Whoever can read that
+reads the rubric, and the course where there is one."""
 _SOLUTION = "your own solution, judged as a submission is"
 
 
@@ -76,7 +77,8 @@ def _new(arguments: argparse.Namespace) -> int:
             print(text, end="")
         else:
             write_text(output, text)
-            print(f"written: {output}; attnconf rubric check {output} tells what it gives points for")
+            more = f" --with {arguments.course}" if arguments.course else ""
+            print(f"written: {output}; attnconf rubric check {output}{more} tells what it gives points for")
     except RubricError as error:
         raise UsageError(str(error)) from None
     except OSError as error:
@@ -136,10 +138,11 @@ def _write_course(arguments: argparse.Namespace) -> int:
     from attnconf.spec import courses
 
     folder: Path = arguments.output
-    if folder.exists():
+    courses.demand_name(folder)
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise UsageError(f"{str(folder)!r} is there already, and is left alone")
     try:
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         for name, content in courses.files(SHIPPED.with_name("course")).items():
             (folder / name).write_bytes(content)
     except OSError as error:

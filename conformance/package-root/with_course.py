@@ -1,6 +1,7 @@
 """``--with FOLDER``: a course that brings requirements, cases and mutants of its own, used before the verb acts."""
 
 import argparse
+import shlex
 from pathlib import Path
 
 HELP = (
@@ -20,4 +21,4 @@ def use(arguments: argparse.Namespace) -> None:
     if folder is not None:
         from attnconf.spec import courses
 
-        courses.use(folder)
+        courses.use(folder, shlex.quote(str(folder)))

@@ -4,22 +4,27 @@ The reference passes each; each fails on a mutant of the course that names it, a
 nothing fails it, but where ``VACUOUS`` beside the mutants says why it cannot.
 """
 
+import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
 from attnconf.conformance.chapters import contents
 from attnconf.conformance.engine.judge import Judged
 from attnconf.conformance.engine.mutant import Mutant, apply, reaches
 from attnconf.conformance.engine.request import Implementation
-from attnconf.conformance.engine.vacuous import Vacuous
+from attnconf.conformance.engine.translate import in_conventions
+from attnconf.conformance.engine.vacuous import EVERYTHING, Vacuous
 from attnconf.conformance.run.judging import judge_all
 from attnconf.conformance.run.nothing import FILLS, nothing
 from attnconf.conformance.run.plan import Settings, make_plan, only
 from attnconf.spec import courses, profiles, registry
+from attnconf.spec.nearest import hint
 from attnconf.spec.registry import SpecError
 
+WITHOUT = ("biases", "output-projection", "network-biases", "norm-biases")  # choices by which a weight is not there
 Outcomes = Mapping[tuple[str, str], Judged]  # by component and requirement
 
 
@@ -28,12 +33,15 @@ def demand(seed: int = 0) -> None:
     course = courses.used()
     if course is None:
         return
+    print(f"course {course.shown}: judged by the suite's rules first", file=sys.stderr)
     try:
         checks, mutants = contents.all_checks(), contents.all_mutants()
     except SpecError:
         raise
     except Exception as error:
         raise SpecError(f"{_place(error, course.folder)}: {type(error).__name__}: {error}") from None
+    if strange := [name for name in mutants if name.partition("-")[0] not in registry.CHAPTERS]:
+        raise SpecError(f"{course.folder}: a mutant is called {strange[0]!r}: want {course.prefix}-, and words")
     own = [r.id for r in registry.requirements().values() if r.chapter == course.chapter]
     if lacking := [name for name in own if name not in checks]:
         raise SpecError(f"{course.folder}: {lacking[0]} has no check: want @requirement({lacking[0]!r}) in checks.py")
@@ -54,20 +62,34 @@ def _wrong(own: Sequence[str], mutants: Sequence[Mutant], seed: int) -> Iterator
     """Yield a line for each rule that is broken."""
     for (component, name), judged in _judged(apply([]), own, seed).items():
         if name in own and judged.outcome != "pass":
-            told = (judged.message or judged.outcome).replace("fault of the suite: ", "its check raises ")
+            told = judged.message or judged.outcome
             yield f"{name}: the reference does not pass it on {component}: {told}"
+    yield from _of_choices(own, seed)
     for name in own:
         if not any(name in mutant.breaks for mutant in mutants):
             yield f"{name}: no mutant breaks it: nobody knows whether its check can fail"
     for mutant in mutants:
         yield from _of_mutant(mutant, own, seed)
+    yield from _excused()
     for fill in FILLS:
         yield from _of_nothing(fill, own, seed)
 
 
+def _of_choices(own: Sequence[str], seed: int) -> Iterator[str]:
+    """Yield the checks that raise where the reference makes another choice: some layers have no biases."""
+    for component in dict.fromkeys(component for component, _, _ in profiles.added()):
+        for convention in [name for name in WITHOUT if name in COMPONENTS[component].conventions]:
+            for choice in CONVENTIONS[convention][1:]:
+                reference = in_conventions(apply([]), {convention: choice})
+                part = replace(reference, components={component: reference.components[component]})
+                for (_, name), judged in _judged(part, own, seed).items():
+                    if name in own and judged.outcome == "unsupported":
+                        yield f"{name}: {judged.message}, on {component} where {convention} is {choice}"
+
+
 def _of_mutant(mutant: Mutant, own: Sequence[str], seed: int) -> Iterator[str]:
     """Yield what a mutant breaks of the course, and does not name, or the other way round."""
-    roots: set[str] = set()
+    roots, broken = set[str](), set[str]()
     asked = dict.fromkeys(component for component, _, _ in profiles.added())
     try:
         mutated = apply([mutant])
@@ -78,12 +100,15 @@ def _of_mutant(mutant: Mutant, own: Sequence[str], seed: int) -> Iterator[str]:
         if reaches(component, mutant) and component not in mutant.silent_on:
             part = replace(mutated, components={component: mutated.components[component]})
             failed = {name for (_, name), judged in _judged(part, own, seed).items() if judged.outcome == "fail"}
+            broken |= failed
             roots |= {name for name in failed & set(own) if not registry.ancestors(name) & failed}
     named = mutant.breaks & set(own)
     if others := sorted(roots - named):
         yield f"{mutant.id} makes {', '.join(others)} fail, which its breaks does not name"
-    if never := sorted(named - roots):
-        yield f"{mutant.id} says that it breaks {', '.join(never)}, which passes, or fails in consequence of another"
+    for name in sorted(named - roots):
+        above = ", ".join(sorted(registry.ancestors(name) & broken)) if name in broken else ""
+        what = f"fails in consequence of {above}" if above else "passes"
+        yield f"{mutant.id} says that it breaks {name}, which {what}"
 
 
 def _of_nothing(fill: str, own: Sequence[str], seed: int) -> Iterator[str]:
@@ -98,6 +123,14 @@ def _of_nothing(fill: str, own: Sequence[str], seed: int) -> Iterator[str]:
 
 
 _WORDS = {"zeros": "zeros", "ones": "ones", "constant": "0.7 everywhere", "echo": "its input", "mean": "mean values"}
+
+
+def _excused() -> Iterator[str]:
+    """Yield a line for each word among VACUOUS that names nothing that computes nothing."""
+    for entry in contents.all_vacuous():
+        for word in entry.controls:
+            if word not in EVERYTHING:
+                yield f"VACUOUS: there is no {word!r}{hint(word, EVERYTHING)}: there are {', '.join(EVERYTHING)}"
 
 
 def _excuses(entry: Vacuous, fill: str, component: str, name: str) -> bool:

@@ -43,7 +43,7 @@ def record(run: Run) -> dict[str, Any]:
             "thorough": settings.thorough,
             "selected": plan.selected,
             "prescribed": dict(settings.prescribed),
-            **({"course": {"name": own.folder.name, "digest": own.digest}} if own else {}),
+            **({"course": {"name": own.shown, "digest": own.digest}} if own else {}),
         },
         "environment": environment(settings.device),
         "implementations": [_implementation(run, i) for i in plan.implementations],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from attnconf.reports.grades import gradescope
 from attnconf.reports.grades.writing import as_json
-from attnconf.reports.record import write_text
+from attnconf.reports.record import write_bytes, write_text
 
 if TYPE_CHECKING:
     from attnconf.conformance.grading.rubric import Rubric
@@ -36,14 +36,16 @@ def autograder(folder: Path, rubric: "Rubric", version: str = "", own: Mapping[s
     suite = f"attention-conformance{f'=={version}' if version else ''}"
     texts = {"rubric": rubric.text, "failed": as_json(gradescope.failed(rubric))}
     own = own or {}
-    texts |= {name: content.decode() for name, content in own.items()}
     beside = [place.rpartition("/")[0] for place, name in PLACES.items() if name == "rubric"]
     places = PLACES | {f"{there}/course/{name}": name for there in beside for name in own}
     written = []
     for place, name in places.items():
         path = folder / place
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, texts[name] if name in texts else _filled(name, suite, bool(own)))
+        if name in own:
+            write_bytes(path, own[name])
+        else:
+            write_text(path, texts[name] if name in texts else _filled(name, suite, bool(own)))
         if place in PROGRAMS:
             path.chmod(path.stat().st_mode | 0o111)
         written.append(path)

@@ -171,7 +171,7 @@ def _cause(group: _Group, told: _Told, grade: "Grade", record: Record) -> Cause:
         ("also", f"{names(others)} (the same reason)" if others else ""),
         ("breaks", f"{names(group.following)} (consequences)" if group.following else ""),
         ("spec", spec),
-        ("rerun", _rerun(grade, record, key[1]) if in_full and part and part.status in MEASURED else ""),
+        ("rerun", _rerun(grade, record, key[1]) if in_full and part and _is_shown(part) else ""),
     ]
     return Cause(
         component=key[0], requirements=tuple(name for _, name in group.keys), following=tuple(group.following),
@@ -197,6 +197,11 @@ def _in_full(part: "Part | None", result: Result | None, same: Sequence[Result],
     return [*mistake, ("rule", part.sentence), ("found", part.message)]
 
 
+def _is_shown(part: "Part") -> bool:
+    """Return whether a student can judge a requirement that failed: it is no course's own."""
+    return part.status in MEASURED and part.spec.startswith("spec/")
+
+
 def _rerun(grade: "Grade", record: Record, requirement: str) -> str:
     """Return the command that judges this requirement on the cases that everybody knows, not on those of the batch."""
     suite = (record.get("results") or {}).get("suite", {})
@@ -204,7 +209,6 @@ def _rerun(grade: "Grade", record: Record, requirement: str) -> str:
     options = [f"--impl={shlex.quote(PurePath(line(grade.file)).name)}"]
     options += [] if profile.startswith("core") else [f"--profile={profile}"]
     options += [f"--convention={name}={choice}" for name, choice in suite.get("prescribed", {}).items()]
-    options += [f"--with={suite['course']['name']}"] if "course" in suite else []
     return f"attnconf run {' '.join(options)} -k {requirement}"
 
 

@@ -125,6 +125,7 @@ def reason(item: "Scored", state: str, judged: bool = True) -> str:
 
 def reading(found: Sequence[causes.Cause]) -> list[str]:
     """Return what to read, in words: places of the specification, and functions of the reference."""
-    places = [f"{cause.spec} (attnconf explain {cause.requirements[0]})" for cause in found if cause.spec]
+    told = [cause for cause in found if cause.spec.startswith("spec/")]  # a course's own page is not the student's
+    places = [f"{cause.spec} (attnconf explain {cause.requirements[0]})" for cause in told]
     functions = [name for cause in found for r in cause.results for name in r.get("reference", ())]
     return list(dict.fromkeys([*places, *functions]))

@@ -17,6 +17,7 @@ STATUSES = (
     "exited", "protocol", "unsupported", "not-applicable", "not-judged", "unrecognised", "empty", "blocked", "error",
 )  # fmt: skip
 LACKS = "not offered: "
+OF_A_COURSE = "the course's check raises"  # as engine.judge says it
 NOT_OFFERED = ("not-applicable", "unsupported", "not-judged")  # nothing failed, and nothing was shown
 # Of a record: whose results may earn something; of the others nothing is read.
 _MAY_EARN = ("judged", "timeout", "crashed", "out-of-memory")
@@ -203,6 +204,8 @@ def _part(planned: Planned, status: str, result: Result, bar: tuple[str, str] | 
 
 def _not_offered(component: str, message: str) -> str:
     """Return why nothing could be asked of a submission, in words that its author knows."""
+    if message.startswith(OF_A_COURSE):
+        return f"{message}: ask your instructor"
     lens = re.fullmatch(r"the lens '.*' on \w+ offers no (.+)", message)
     lacking = lens[1].replace("-", " ") if lens else message or f"it is another kind of {component} than is asked for"
     return f"{LACKS}{lacking}"
@@ -229,6 +232,11 @@ def _for_instructor(wanted: Wanted, of_it: Found, parts: Sequence[tuple[Part, fl
         lines.append(
             f"{wanted.component}: {several} were all graded, and the worst counts; the rubric can name a class"
         )
+    lines += [
+        f"{wanted.component}: {part.requirement} earns nothing: {part.message.partition(': ask ')[0]}"
+        for part, _ in parts
+        if part.message.startswith(OF_A_COURSE)
+    ]
     lacking = [part for part, _ in parts if part.message.startswith(LACKS)]
     if lacking and len(lacking) < len(parts):
         why = ", ".join(dict.fromkeys(part.message.removeprefix(LACKS) for part in lacking))

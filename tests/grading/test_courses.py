@@ -178,3 +178,19 @@ def test_an_autograder_takes_the_course_with_it(course):
         '--rubric "$root/source/rubric.toml" --with "$root/source/course" --out'
         in (made / "run_autograder").read_text()
     )
+
+
+def test_a_check_that_raises_costs_its_own_requirement(course):
+    """The suite is not to blame, nor is the submission: all else is graded, and the instructor is told."""
+    changed(course, "checks.py", "w = layer.weights", "w = layer.weights if not subject.implementation.binding else 0")
+    (text,) = submissions(1)
+    (course.parent / "all").mkdir()
+    (course.parent / "all" / "right.py").write_text(text, encoding="utf-8")
+    done = attnconf("grade", "all", "--rubric", "hw.toml", "--with", "course", "--out", "out", cwd=course.parent)
+    assert done.stdout.startswith("right.py"), done.stderr
+    assert "15 of 20" in done.stdout.splitlines()[0]
+    raises = "the course's check raises TypeError: 'int' object is not subscriptable (checks.py:"
+    page = (course.parent / "out" / "students" / "right.py.md").read_text(encoding="utf-8")
+    assert f"found     {raises}" in page
+    record = json.loads((course.parent / "out" / "records" / "right.py.json").read_text(encoding="utf-8"))
+    assert [v["verdict"] for v in record["results"]["verdicts"]] == ["conformant"]

@@ -24,7 +24,8 @@ LARGEST = 2**40  # of whole numbers
 LONGEST_TEXT = 40  # of what stands in the file: a special token
 LONGEST_SENTENCE = 200
 _MARKS = r"\w .,:*¤`'/\[\]-"  # of a sentence; code needs more
-_PLAIN = re.compile(f"[{_MARKS}]{{0,{LONGEST_SENTENCE}}}")
+_PLACE = r" \([\w .,/-]{1,80}(?::|line )\d{1,6}\)"  # with which a sentence may end: "(homework.py:12)"
+_PLAIN = re.compile(f"[{_MARKS}]{{0,{LONGEST_SENTENCE}}}({_PLACE})?")
 FILES, MOST_BYTES = 500, 4_000_000  # of a file and those beside it, whose words it may use
 _NODES = (
     ast.Module, ast.FunctionDef, ast.Lambda, ast.arguments, ast.arg, ast.Return, ast.Raise, ast.If, ast.IfExp, ast.For,
@@ -67,8 +68,10 @@ def demand(text: str, source: str) -> None:
 
 def sentence(words: str) -> str:
     """Return words as a binding may say them: without brackets, quotes and signs that code is made of."""
-    shapes = re.sub(r"\((\d[\d, ]*)\)", r"[\1]", words)
-    return " ".join(re.sub(f"[^{_MARKS}]+", " ", shapes).split())[:LONGEST_SENTENCE]
+    at = re.search(f"{_PLACE}$", words)
+    shapes = re.sub(r"\((\d[\d, ]*)\)", r"[\1]", words[: at.start()] if at else words)
+    plain = " ".join(re.sub(f"[^{_MARKS}]+", " ", shapes).split())[:LONGEST_SENTENCE]
+    return plain + (at[0] if at else "")
 
 
 def _wrong(node: ast.AST, source: str) -> str:

@@ -83,7 +83,9 @@ def test_there_is_no_room_for_much(source, text, why):
 def test_any_words_are_said_as_a_sentence(source):
     said = binding_text.sentence('f(x) raises "a = b"; out has shape (12, 5), want (6, 5)')
     assert said == "f x raises a b out has shape [12, 5], want [6, 5]"
-    binding_text.demand(f"{RIGHT}\nx = {said!r}\n", source)
+    placed = binding_text.sentence("it raises KeyError: 'x' (homework.ipynb, cell 2, line 12)")
+    assert placed == "it raises KeyError: 'x' (homework.ipynb, cell 2, line 12)"
+    binding_text.demand(f"{RIGHT}\nx = {said!r}\ny = {placed!r}\n", source)
 
 
 def test_words_of_files_beside_it_are_its_own(source, tmp_path):

@@ -111,7 +111,7 @@ def _sections(content: Mapping[str, Any], place: Path) -> dict[str, Any]:
         if not isinstance(lenses, dict) or not all(isinstance(lists, dict) for lists in lenses.values()):
             raise SpecError(f"{place}: {component}: want sections such as [multi_head_attention.direct]")
     asked = {name for lenses in content.values() for lists in lenses.values() for ids in lists.values() for name in ids}
-    for name in asked:
+    for name in sorted(asked):
         registry.get(name)
     known = [r.id for r in registry.requirements().values() if registry.of_course(r.chapter)]
     if left := [name for name in known if name not in asked]:

@@ -77,7 +77,7 @@ def _wrong(own: Sequence[str], mutants: Sequence[Mutant], seed: int) -> Iterator
 
 def _of_choices(own: Sequence[str], seed: int) -> Iterator[str]:
     """Yield the checks that raise where the reference makes another choice: some layers have no biases."""
-    for component in dict.fromkeys(component for component, _, _ in profiles.added()):
+    for component in _asked():
         for convention in [name for name in WITHOUT if name in COMPONENTS[component].conventions]:
             for choice in CONVENTIONS[convention][1:]:
                 reference = in_conventions(apply([]), {convention: choice})
@@ -90,13 +90,12 @@ def _of_choices(own: Sequence[str], seed: int) -> Iterator[str]:
 def _of_mutant(mutant: Mutant, own: Sequence[str], seed: int) -> Iterator[str]:
     """Yield what a mutant breaks of the course, and does not name, or the other way round."""
     roots, broken = set[str](), set[str]()
-    asked = dict.fromkeys(component for component, _, _ in profiles.added())
     try:
         mutated = apply([mutant])
     except ValueError as error:
         yield str(error)
         return
-    for component in asked:
+    for component in _asked():
         if reaches(component, mutant) and component not in mutant.silent_on:
             part = replace(mutated, components={component: mutated.components[component]})
             failed = {name for (_, name), judged in _judged(part, own, seed).items() if judged.outcome == "fail"}
@@ -112,13 +111,9 @@ def _of_mutant(mutant: Mutant, own: Sequence[str], seed: int) -> Iterator[str]:
 
 
 def _of_nothing(fill: str, own: Sequence[str], seed: int) -> Iterator[str]:
-    components = tuple(dict.fromkeys(component for component, _, _ in profiles.added()))
-    for (component, name), judged in _judged(nothing(fill, components), own, seed).items():
-        if (
-            name in own
-            and judged.outcome == "pass"
-            and not any(_excuses(v, fill, component, name) for v in contents.all_vacuous())
-        ):
+    for (component, name), judged in _judged(nothing(fill, _asked()), own, seed).items():
+        excused = any(_excuses(entry, fill, component, name) for entry in contents.all_vacuous())
+        if name in own and judged.outcome == "pass" and not excused:
             yield f"{name}: what returns {_WORDS[fill]} passes it on {component}: its check shows nothing"
 
 
@@ -138,13 +133,15 @@ def _excuses(entry: Vacuous, fill: str, component: str, name: str) -> bool:
     return named and component in (entry.components or (component,))
 
 
+def _asked() -> tuple[str, ...]:
+    """Return the components of which a course asks something."""
+    return tuple(dict.fromkeys(component for component, _, _ in profiles.added()))
+
+
 def _judged(implementation: Implementation, own: Sequence[str], seed: int) -> Outcomes:
     """Return what becomes of a course's requirements, and of those that they presuppose, on an implementation."""
     wanted = set(own).union(*(registry.ancestors(name) for name in own))
-    there = {component for component, _, _ in profiles.added()} & implementation.components.keys()
-    narrow = replace(
-        implementation, components={c: implementation.components[c] for c in implementation.components if c in there}
-    )
-    plan = make_plan([narrow], Settings(seed=seed))
+    parts = {c: build for c, build in implementation.components.items() if c in _asked()}
+    plan = make_plan([replace(implementation, components=parts)], Settings(seed=seed))
     run = judge_all(only(plan, lambda planned: planned.entry.requirement in wanted))
     return {(p.entry.component, p.entry.requirement): run.outcomes[p.id] for p in run.plan.planned}
